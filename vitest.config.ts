@@ -1,0 +1,70 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * Tests read the sources of every package, never `dist`: the condition `source` says so to the resolver, and
+ * inlining keeps Node from loading a workspace package by its own rules.
+ */
+const fromSources = {
+  resolve: { conditions: ["source"] },
+  ssr: { resolve: { conditions: ["source"], externalConditions: ["source"] } },
+};
+const inlined = { server: { deps: { inline: [/^@signalbox\//, /^signalbox$/] } } };
+
+const postgres = {
+  globalSetup: "test/setup/postgres.ts",
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
+export default defineConfig({
+  test: {
+    coverage: {
+      provider: "v8",
+      include: ["packages/*/src/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/*.test-d.ts"],
+    },
+    projects: [
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "test/unit/**/*.test.ts"],
+          exclude: ["**/node_modules/**", "**/dist/**", "**/*.db.test.ts"],
+          typecheck: {
+            enabled: true,
+            include: ["packages/*/src/**/*.test-d.ts"],
+            tsconfig: "tsconfig.json",
+            // `npm run typecheck` reports these, once and for every file.
+            ignoreSourceErrors: true,
+          },
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
+          ...postgres,
+          name: "db",
+          include: [
+            "packages/*/src/**/*.db.test.ts",
+            "examples/*/**/*.db.test.ts",
+            "test/db/**/*.db.test.ts",
+          ],
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
+          ...postgres,
+          name: "ha",
+          include: ["test/ha/**/*.ha.test.ts"],
+          // Each test runs several real processes; two at once on two cores would measure each other.
+          fileParallelism: false,
+          testTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
