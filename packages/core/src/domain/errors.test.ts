@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { ERROR_CODES, type ErrorCode, type ErrorDetails, SchedulerError } from "./errors.ts";
+
+const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], string] } = {
+  TASK_NOT_FOUND: [{ id: "0199" }, "No task or task run has the id 0199"],
+  AMBIGUOUS_ID: [
+    { prefix: "01", matches: ["0199", "0198"] },
+    "More than one task run begins with 01 (0199, 0198); give more of the id",
+  ],
+  RUN_NOT_FOUND: [{ runId: "0199" }, "No run has the id 0199"],
+  UNKNOWN_EXECUTOR: [
+    { kind: "mail", known: ["echo", "sql"] },
+    'No executor is registered for "mail" (known: echo, sql)',
+  ],
+  DUPLICATE_EXECUTOR: [
+    { kind: "mail" },
+    'Two executors are registered for "mail"; give one of them another kind',
+  ],
+  INVALID_TASK: [
+    { at: "tasks[3].priority", problem: "10 is not a whole number from 0 to 9" },
+    "tasks[3].priority: 10 is not a whole number from 0 to 9",
+  ],
+  INVALID_INPUT: [
+    { kind: "mail", at: "to.0", problem: "expected an address" },
+    'The input of "mail" is not valid at to.0: expected an address',
+  ],
+  INVALID_VERSION: [{ version: "v1" }, '"v1" is not a version; use dotted integers such as 3 or 20261115.2'],
+  INVALID_LIMIT: [{ limit: -1 }, "-1 is not a parallel limit; use a whole number, 0 for unlimited"],
+  ALREADY_STARTED: [{ instanceName: "app-1" }, "app-1 is started already; stop it before starting it again"],
+  DATABASE_TOO_OLD: [{ version: "13.4" }, "PostgreSQL 13.4 is too old; 14 or newer is needed"],
+  SCHEMA_NOT_CURRENT: [
+    { found: 1, needed: 2 },
+    "The schema is at migration 1 and 2 is needed; call migrate() first",
+  ],
+  SCHEMA_TOO_NEW: [
+    { found: 3, known: 2 },
+    "The schema is at migration 3, newer than the 2 this version knows; upgrade this instance",
+  ],
+  MIGRATION_CHANGED: [
+    { name: "0001_task_run.sql" },
+    "Migration 0001_task_run.sql was applied with another text than this version has; migrations are never edited",
+  ],
+};
+
+describe("an error a caller can get", () => {
+  it.each(ERROR_CODES)("says %s in one sentence", (code) => {
+    const [details, sentence] = examples[code];
+
+    const error = new SchedulerError(code, details);
+
+    expect(error.message).toBe(sentence);
+    expect(error).toMatchObject({ name: "SchedulerError", code, details });
+  });
+
+  it("has an example here for every code", () => {
+    expect(Object.keys(examples)).toEqual(ERROR_CODES);
+  });
+
+  it("says so when no executor is known at all", () => {
+    const error = new SchedulerError("UNKNOWN_EXECUTOR", { kind: "mail", known: [] });
+
+    expect(error.message).toBe('No executor is registered for "mail" (known: none)');
+  });
+
+  it("leaves out the place when the whole input is wrong", () => {
+    const error = new SchedulerError("INVALID_INPUT", {
+      kind: "mail",
+      at: "",
+      problem: "expected an object",
+    });
+
+    expect(error.message).toBe('The input of "mail" is not valid: expected an object');
+  });
+
+  it("keeps what caused it", () => {
+    const cause = new Error("connection refused");
+
+    const error = new SchedulerError("TASK_NOT_FOUND", { id: "0199" }, { cause });
+
+    expect(error.cause).toBe(cause);
+    expect(error).toBeInstanceOf(Error);
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * Every error a caller can get, with a stable code, typed details and its sentence in one table.
+ * Anything else that is thrown is a bug.
+ */
+
+export interface ErrorDetails {
+  TASK_NOT_FOUND: { readonly id: string };
+  AMBIGUOUS_ID: { readonly prefix: string; readonly matches: readonly string[] };
+  RUN_NOT_FOUND: { readonly runId: string };
+  UNKNOWN_EXECUTOR: { readonly kind: string; readonly known: readonly string[] };
+  DUPLICATE_EXECUTOR: { readonly kind: string };
+  INVALID_TASK: { readonly at: string; readonly problem: string };
+  INVALID_INPUT: { readonly kind: string; readonly at: string; readonly problem: string };
+  INVALID_VERSION: { readonly version: string };
+  INVALID_LIMIT: { readonly limit: number };
+  ALREADY_STARTED: { readonly instanceName: string };
+  DATABASE_TOO_OLD: { readonly version: string };
+  SCHEMA_NOT_CURRENT: { readonly found: number; readonly needed: number };
+  SCHEMA_TOO_NEW: { readonly found: number; readonly known: number };
+  MIGRATION_CHANGED: { readonly name: string };
+}
+
+export type ErrorCode = keyof ErrorDetails;
+
+const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) => string } = {
+  TASK_NOT_FOUND: ({ id }) => `No task or task run has the id ${id}`,
+  AMBIGUOUS_ID: ({ prefix, matches }) =>
+    `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
+  RUN_NOT_FOUND: ({ runId }) => `No run has the id ${runId}`,
+  UNKNOWN_EXECUTOR: ({ kind, known }) =>
+    `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
+  DUPLICATE_EXECUTOR: ({ kind }) =>
+    `Two executors are registered for "${kind}"; give one of them another kind`,
+  INVALID_TASK: ({ at, problem }) => `${at}: ${problem}`,
+  INVALID_INPUT: ({ kind, at, problem }) =>
+    `The input of "${kind}" is not valid${at === "" ? "" : ` at ${at}`}: ${problem}`,
+  INVALID_VERSION: ({ version }) =>
+    `"${version}" is not a version; use dotted integers such as 3 or 20261115.2`,
+  INVALID_LIMIT: ({ limit }) => `${limit} is not a parallel limit; use a whole number, 0 for unlimited`,
+  ALREADY_STARTED: ({ instanceName }) =>
+    `${instanceName} is started already; stop it before starting it again`,
+  DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,
+  SCHEMA_NOT_CURRENT: ({ found, needed }) =>
+    `The schema is at migration ${found} and ${needed} is needed; call migrate() first`,
+  SCHEMA_TOO_NEW: ({ found, known }) =>
+    `The schema is at migration ${found}, newer than the ${known} this version knows; upgrade this instance`,
+  MIGRATION_CHANGED: ({ name }) =>
+    `Migration ${name} was applied with another text than this version has; migrations are never edited`,
+};
+
+export class SchedulerError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "SchedulerError";
+  readonly code: Code;
+  readonly details: ErrorDetails[Code];
+
+  constructor(code: Code, details: ErrorDetails[Code], options?: ErrorOptions) {
+    super(MESSAGES[code](details), options);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export const ERROR_CODES: readonly ErrorCode[] = Object.keys(MESSAGES) as ErrorCode[];

@@ -1,0 +1,61 @@
+/** What a gate is given and what it answers. A gate is pure: it sees a view of the facts, never the database. */
+
+import type { RunId, TaskId, TaskRunId } from "../ids.ts";
+import type { LinePlace } from "../line.ts";
+import type { Resource, ResourceMode, ResourceName } from "../resource.ts";
+import type { Version } from "../version.ts";
+import type { WaitingCause } from "../waiting-cause.ts";
+
+/** A pending task run that asks to be admitted. */
+export interface Candidate extends LinePlace {
+  readonly taskId: TaskId;
+  readonly runId: RunId | null;
+  readonly runAt: Date | null;
+  readonly version: Version | null;
+  readonly resources: readonly Resource[];
+}
+
+/** One who waits at a resource and at nothing else. */
+export interface LineEntry extends LinePlace {
+  readonly mode: ResourceMode;
+}
+
+export interface ResourceView {
+  /** The task run that has it alone, if any. */
+  readonly exclusiveHolder: TaskRunId | null;
+  /** The task it is kept for after its holder was lost with its instance. */
+  readonly reservedFor: TaskId | null;
+  /** Some of those that share it; `sharedCount` is how many there are. */
+  readonly sharedHolders: readonly TaskRunId[];
+  readonly sharedCount: number;
+  /** The front of its line, at least up to the first that wants it alone. */
+  readonly line: readonly LineEntry[];
+  /** There is more of the line than what `line` holds. */
+  readonly lineGoesOn: boolean;
+  readonly lowestOpenVersion: { readonly version: Version; readonly taskRunId: TaskRunId } | null;
+}
+
+export interface RunView {
+  /** 0: unlimited. */
+  readonly limit: number;
+  /** Its task runs that are AVAILABLE or RUNNING. */
+  readonly active: number;
+}
+
+export interface GateView {
+  readonly now: Date;
+  resource(name: ResourceName): ResourceView;
+  run(runId: RunId): RunView;
+}
+
+/** Nothing: the gate is open. Otherwise one cause per thing that blocks. */
+export type Gate = (candidate: Candidate, view: GateView) => readonly WaitingCause[];
+
+/**
+ * The instance that ran this task was lost while it held a resource alone, and the resource is kept
+ * for the task. It goes on before anything else on its resources: whoever came later, with a smaller
+ * version or an earlier place in line, would wait for that resource and it for them, for ever.
+ */
+export function continuesAfterLoss(candidate: Candidate, view: GateView): boolean {
+  return candidate.resources.some(({ name }) => view.resource(name).reservedFor === candidate.taskId);
+}

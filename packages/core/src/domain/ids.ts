@@ -1,0 +1,32 @@
+/** Branded ids: which string is which is a compile error, not an incident. Casts happen here only. */
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type TaskId = Branded<"TaskId">;
+export type TaskRunId = Branded<"TaskRunId">;
+export type RunId = Branded<"RunId">;
+/** The random boot id of one scheduler process; host and port never identify an instance. */
+export type InstanceId = Branded<"InstanceId">;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+export function asTaskId(text: string): TaskId {
+  return text as TaskId;
+}
+
+export function asTaskRunId(text: string): TaskRunId {
+  return text as TaskRunId;
+}
+
+export function asRunId(text: string): RunId {
+  return text as RunId;
+}
+
+export function asInstanceId(text: string): InstanceId {
+  return text as InstanceId;
+}

@@ -1,0 +1,25 @@
+/** The pure part, safe in a browser: statuses, causes, errors, and the shapes that travel. */
+
+export { ERROR_CODES, type ErrorCode, type ErrorDetails, SchedulerError } from "./errors.ts";
+export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./explanation.ts";
+export type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
+export type { Resource, ResourceMode } from "./resource.ts";
+export type {
+  InstanceView,
+  Overview,
+  TaskRun,
+  TaskRunDetail,
+  TaskRunFilter,
+  TaskRunPage,
+} from "./task-run.ts";
+export type { TaskSpec } from "./task-spec.ts";
+export {
+  ACTIONABLE_STATUSES,
+  STATUS_NUMBER,
+  TASK_RUN_STATUSES,
+  TASK_STATUSES,
+  type TaskRunStatus,
+  type TaskStatus,
+  TERMINAL_TASK_STATUSES,
+} from "./task-status.ts";
+export type { WaitingCause, WaitingCode } from "./waiting-cause.ts";

@@ -1,0 +1,397 @@
+/**
+ * Random worlds of task runs, judged twice: by `planPromotions` from a snapshot, and by an oracle that counts
+ * rows. The oracle is written from the prose of DESIGN section 5 and calls nothing of `gates/`. Where the
+ * prose is silent it follows the comments of the gates: a line is strict for all of a waiting task's
+ * resources, and a task whose instance was lost goes on before lines and versions.
+ */
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { resourceSnapshot, runSnapshot } from "../testing/builders.ts";
+import type { Candidate } from "./gates/gate.ts";
+import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "./ids.ts";
+import { type PromotionPlan, planPromotions } from "./promotion.ts";
+import type { PromotionSnapshot, ResourceSnapshot } from "./promotion-snapshot.ts";
+import type { Resource, ResourceName } from "./resource.ts";
+import type { WaitingCause, WaitingCode } from "./waiting-cause.ts";
+
+const NOW = new Date("2026-11-15T12:00:00.000Z");
+const NAMES = ["a", "b", "c"] as const;
+const RUNS = [asRunId("nightly"), asRunId("weekly")];
+/** From the smallest to the largest. */
+const VERSIONS = ["1", "1.9", "1.10", "2"];
+
+type Active = Pick<Candidate, "taskRunId" | "runId" | "version" | "resources">;
+
+interface Pending extends Candidate {
+  /** It is looked at in this pass. */
+  readonly asks: boolean;
+  /** An earlier pass put it into the lines of its resources. */
+  readonly inLine: boolean;
+}
+
+interface World {
+  readonly limits: ReadonlyMap<RunId, number>;
+  readonly active: readonly Active[];
+  readonly pending: readonly Pending[];
+  readonly reserved: ReadonlyMap<ResourceName, TaskId>;
+  /** How much of each line the snapshot shows, at the least. */
+  readonly sight: number;
+}
+
+const work = {
+  runId: fc.option(fc.constantFrom(...RUNS)),
+  version: fc.option(fc.constantFrom(...VERSIONS)),
+  resources: fc.uniqueArray(
+    fc.record({ name: fc.constantFrom(...NAMES), mode: fc.constantFrom("exclusive", "shared") }),
+    { maxLength: 3, selector: ({ name }) => name },
+  ),
+};
+const sometimes = fc.nat(4).map((n) => n === 0);
+const drawing = fc.record({
+  limits: fc.tuple(fc.nat(3), fc.nat(3)),
+  active: fc.array(fc.record(work), { maxLength: 4 }),
+  pending: fc.array(
+    fc.record({
+      ...work,
+      priority: fc.constantFrom(4, 5),
+      enqueuedUs: fc.nat(3),
+      dueInMs: fc.option(fc.constantFrom(-1, 0, 1), { freq: 2 }),
+      asks: sometimes.map((no) => !no),
+      inLine: fc.boolean(),
+      lost: sometimes,
+    }),
+    { maxLength: 8 },
+  ),
+  keptElsewhere: fc.option(fc.constantFrom(...NAMES), { freq: 5 }),
+  sight: fc.nat(3),
+});
+type Drawing = typeof drawing extends fc.Arbitrary<infer Drawn> ? Drawn : never;
+
+/** Anything may be pending; what is active or reserved is what passes before this one can have left. */
+const anyWorld = drawing.map(build);
+const wholeLines = anyWorld.map((world): World => ({ ...world, sight: Number.POSITIVE_INFINITY }));
+/** Everybody is due and is looked at, nothing is active, and nothing is kept for a task that is not here. */
+const quietWorld = anyWorld.map((world): World => {
+  const pending = world.pending.map((one) => ({ ...one, runAt: null, asks: true }));
+  return { ...world, active: [], pending, reserved: keptFor(pending, world) };
+});
+
+function build(drawn: Drawing): World {
+  const active: Active[] = [];
+  for (const [i, one] of drawn.active.entries()) {
+    const resources = one.resources.filter((wish) => !active.some((other) => collides(other, wish)));
+    active.push({ ...one, taskRunId: asTaskRunId(`active-${i}`), resources });
+  }
+  const reserved = new Map<ResourceName, TaskId>();
+  const pending = drawn.pending.map(({ lost, dueInMs, ...one }, i): Pending => {
+    const taskId = asTaskId(`task-${i}`);
+    const alone = one.resources.filter(({ mode }) => mode === "exclusive");
+    const couldHaveHeld =
+      one.resources.every(({ name }) => !reserved.has(name)) &&
+      alone.every((wish) => !active.some((other) => collides(other, wish)));
+    if (lost && couldHaveHeld) for (const { name } of alone) reserved.set(name, taskId);
+    return {
+      ...one,
+      taskRunId: asTaskRunId(`pending-${i}`),
+      taskId,
+      runAt: dueInMs === null ? null : new Date(NOW.getTime() + dueInMs),
+      version: one.resources.length === 0 ? null : one.version,
+    };
+  });
+  const kept = drawn.keptElsewhere;
+  if (kept !== null && !reserved.has(kept) && !active.some((other) => wishFor(other, kept))) {
+    reserved.set(kept, asTaskId("elsewhere"));
+  }
+  const limits = new Map(RUNS.map((runId, i) => [runId, drawn.limits[i] ?? 0]));
+  return { limits, active, pending, reserved, sight: drawn.sight };
+}
+
+function look(world: World): PromotionSnapshot {
+  return {
+    now: NOW,
+    candidates: world.pending.filter(({ asks }) => asks),
+    resources: new Map(NAMES.map((name) => [name, lookAtResource(world, name)])),
+    runs: new Map(
+      [...world.limits].map(([runId, limit]) => {
+        const used = runSlotsOf(world, runId);
+        const below = Array.from({ length: limit === 0 ? 20 : limit }, (_, slot) => slot);
+        const freeSlots = below.filter((slot) => !used.includes(slot));
+        return [runId, runSnapshot({ limit, active: used.length, freeSlots })];
+      }),
+    ),
+  };
+}
+
+function lookAtResource(world: World, name: ResourceName): ResourceSnapshot {
+  const users = world.active.filter((one) => wishFor(one, name));
+  const sharers = users.filter((one) => wishFor(one, name)?.mode === "shared");
+  const line = inOrder(world.pending.filter((one) => one.inLine && wishFor(one, name)));
+  const firstAlone = line.findIndex((one) => wishFor(one, name)?.mode === "exclusive");
+  const inSight = line.slice(0, Math.max(world.sight, firstAlone + 1, 1));
+  const [lowest] = [...world.active, ...world.pending]
+    .filter((one) => one.version !== null && wishFor(one, name))
+    .toSorted((x, y) => rank(x) - rank(y));
+  return resourceSnapshot({
+    exclusiveHolder: users.find((one) => !sharers.includes(one))?.taskRunId ?? null,
+    reservedFor: world.reserved.get(name) ?? null,
+    sharedHolders: sharers.slice(0, 2).map(({ taskRunId }) => taskRunId),
+    sharedCount: sharers.length,
+    line: inSight.map((one) => ({ ...one, mode: wishFor(one, name)?.mode ?? "shared" })),
+    lineGoesOn: inSight.length < line.length,
+    lowestOpenVersion:
+      lowest === undefined ? null : { version: lowest.version ?? "", taskRunId: lowest.taskRunId },
+  });
+}
+
+function keptFor(rows: readonly Pending[], { reserved }: World): ReadonlyMap<ResourceName, TaskId> {
+  return new Map([...reserved].filter(([, id]) => rows.some(({ taskId }) => taskId === id)));
+}
+
+/** A limit may have been lowered since: slots in use can be above it. */
+function runSlotsOf(world: World, runId: RunId): readonly number[] {
+  return world.active.filter((one) => one.runId === runId).map((_, i) => 2 * i);
+}
+
+function wishFor(one: Active, name: ResourceName): Resource | undefined {
+  return one.resources.find((wish) => wish.name === name);
+}
+
+/** Both name the resource, and at least one of them wants it alone. */
+function collides(one: Active, wish: Resource): boolean {
+  const other = wishFor(one, wish.name);
+  return other !== undefined && (other.mode === "exclusive" || wish.mode === "exclusive");
+}
+
+function rank({ version }: Active): number {
+  return version === null ? Number.NaN : VERSIONS.indexOf(version);
+}
+
+function isSmaller(other: Active, one: Active): boolean {
+  return rank(other) < rank(one) && one.resources.some(({ name }) => wishFor(other, name));
+}
+
+/** Priority, enqueued, id; all three of one width here. */
+function place({ priority, enqueuedUs, taskRunId }: Pending): string {
+  return `${priority}/${enqueuedUs}/${taskRunId}`;
+}
+
+function inOrder(line: readonly Pending[]): readonly Pending[] {
+  return line.toSorted((x, y) => (place(x) < place(y) ? -1 : 1));
+}
+
+function oracle(world: World): ReadonlyMap<TaskRunId, WaitingCode | "ADMITTED"> {
+  const open = [...world.active, ...world.pending];
+  const active = [...world.active];
+  const reserved = new Map(world.reserved);
+  const line = new Set(world.pending.filter(({ inLine }) => inLine));
+  const verdictOn = (one: Pending): WaitingCode | "ADMITTED" => {
+    const goesOn = one.resources.some(({ name }) => reserved.get(name) === one.taskId);
+    if (one.runAt !== null && one.runAt > NOW) return "RUN_AT";
+    if (!goesOn && open.some((other) => isSmaller(other, one))) return "VERSION_ORDER";
+    const limit = (one.runId === null ? 0 : world.limits.get(one.runId)) ?? 0;
+    if (limit > 0 && active.filter(({ runId }) => runId === one.runId).length >= limit) return "RUN_LIMIT";
+    const free = one.resources.every(
+      (wish) =>
+        !active.some((holder) => collides(holder, wish)) &&
+        (reserved.get(wish.name) ?? one.taskId) === one.taskId &&
+        (goesOn || ![...line].some((ahead) => place(ahead) < place(one) && collides(ahead, wish))),
+    );
+    return free ? "ADMITTED" : "RESOURCE_BUSY";
+  };
+  const verdicts = new Map<TaskRunId, WaitingCode | "ADMITTED">();
+  for (const one of inOrder(world.pending.filter(({ asks }) => asks))) {
+    const verdict = verdictOn(one);
+    verdicts.set(one.taskRunId, verdict);
+    if (verdict === "RESOURCE_BUSY") line.add(one);
+    else line.delete(one);
+    if (verdict !== "ADMITTED") continue;
+    active.push(one);
+    for (const { name } of one.resources) reserved.delete(name);
+  }
+  return verdicts;
+}
+
+/** Whom the plan admits, as rows. */
+function admitted(world: World, plan: PromotionPlan): readonly Pending[] {
+  return plan.promote.flatMap(({ taskRunId }) => world.pending.filter((one) => one.taskRunId === taskRunId));
+}
+
+function always(worlds: fc.Arbitrary<World>, check: (world: World, plan: PromotionPlan) => void): void {
+  fc.assert(
+    fc.property(worlds, (world) => check(world, planPromotions(look(world)))),
+    { numRuns: 200 },
+  );
+}
+
+describe("the random worlds", () => {
+  it("lead to every gate, and past them, often enough to mean something", () => {
+    const worlds = fc.sample(wholeLines, { numRuns: 300, seed: 1 });
+    const verdicts = worlds.flatMap((world) => [...oracle(world).values()]);
+
+    for (const verdict of ["ADMITTED", "RUN_AT", "VERSION_ORDER", "RUN_LIMIT", "RESOURCE_BUSY"]) {
+      expect(verdicts.filter((one) => one === verdict).length).toBeGreaterThan(verdicts.length / 20);
+    }
+  });
+});
+
+describe("whatever is pending, a plan", () => {
+  it("admits exactly those that pass every gate one after another in line order", () => {
+    always(wholeLines, (world, plan) => {
+      const verdicts = [...oracle(world)];
+
+      expect(plan.promote.map(({ taskRunId }) => taskRunId)).toEqual(
+        verdicts.filter(([, verdict]) => verdict === "ADMITTED").map(([taskRunId]) => taskRunId),
+      );
+      expect([...plan.waiting].map(([taskRunId, { code }]) => [taskRunId, code])).toEqual(
+        verdicts.filter(([, verdict]) => verdict !== "ADMITTED"),
+      );
+    });
+  });
+
+  it("never exceeds a run's limit by its own promotions", () => {
+    always(anyWorld, (world, plan) => {
+      for (const [runId, limit] of world.limits) {
+        const more = admitted(world, plan).filter((one) => one.runId === runId).length;
+        const before = runSlotsOf(world, runId).length;
+        if (limit > 0 && more > 0) expect(before + more).toBeLessThanOrEqual(limit);
+      }
+    });
+  });
+
+  it("never lets two hold a resource of which one wants it alone, nor anybody what is kept for another", () => {
+    always(anyWorld, (world, plan) => {
+      const holders: Active[] = [...world.active];
+      for (const one of admitted(world, plan)) {
+        for (const wish of one.resources) {
+          expect(holders.filter((holder) => collides(holder, wish))).toEqual([]);
+          expect([one.taskId, undefined]).toContain(world.reserved.get(wish.name));
+        }
+        holders.push(one);
+      }
+    });
+  });
+
+  it("gives each what it asked for, on slots that nobody else has", () => {
+    always(anyWorld, (world, plan) => {
+      const inUse = NAMES.flatMap((name) => {
+        const sharers = world.active.filter((one) => wishFor(one, name)?.mode === "shared");
+        return sharers.map((_, i) => `${name}#${i + 1}`);
+      }).concat(RUNS.flatMap((runId) => runSlotsOf(world, runId).map((slot) => `${runId}#${slot}`)));
+      for (const { taskRunId, runSlot, resourceSlots } of plan.promote) {
+        const one = world.pending.find((row) => row.taskRunId === taskRunId);
+        expect(runSlot?.runId ?? null).toBe(one?.runId);
+        expect(resourceSlots.map(({ name, slot }) => [name, slot === 0])).toEqual(
+          one?.resources.map(({ name, mode }) => [name, mode === "exclusive"]),
+        );
+        for (const { name, wasReserved } of resourceSlots) {
+          expect(wasReserved).toBe(world.reserved.get(name) === one?.taskId);
+        }
+        inUse.push(...resourceSlots.map(({ name, slot }) => `${name}#${slot}`));
+        if (runSlot !== null) {
+          inUse.push(`${runSlot.runId}#${runSlot.slot}`);
+          expect(runSlot.slot).toBeLessThan(world.limits.get(runSlot.runId) || Number.POSITIVE_INFINITY);
+        }
+      }
+      expect(new Set(inUse).size).toBe(inUse.length);
+    });
+  });
+
+  it("either admits a candidate or says why it waits", () => {
+    always(anyWorld, (world, plan) => {
+      const decided = [...plan.promote.map(({ taskRunId }) => taskRunId), ...plan.waiting.keys()];
+
+      const asking = world.pending.filter(({ asks }) => asks).map(({ taskRunId }) => taskRunId);
+      expect(decided.toSorted()).toEqual(asking.toSorted());
+    });
+  });
+
+  it("names in each cause what really stands in the way", () => {
+    always(anyWorld, (world, plan) => {
+      for (const [taskRunId, cause] of plan.waiting) {
+        const one = world.pending.find((row) => row.taskRunId === taskRunId);
+        if (one) expectTruth(cause, one, world, admitted(world, plan));
+      }
+    });
+  });
+
+  it("lets nobody pass those ahead in the lines of their resources, in sight or not", () => {
+    always(anyWorld, (world, plan) => {
+      const stays = world.pending.filter(({ asks, inLine, taskRunId }) =>
+        asks ? plan.waiting.get(taskRunId)?.code === "RESOURCE_BUSY" : inLine,
+      );
+      for (const one of admitted(world, plan)) {
+        if (one.resources.some(({ name }) => world.reserved.get(name) === one.taskId)) continue;
+        const passed = stays.filter(
+          (other) => place(other) < place(one) && one.resources.some((wish) => collides(other, wish)),
+        );
+        expect(passed).toEqual([]);
+      }
+    });
+  });
+
+  it("never leaves the head of the whole line waiting when every gate is open to it", () => {
+    always(anyWorld, (world, plan) => {
+      const [head] = inOrder(world.pending);
+      if (!head?.asks || world.pending.some((other) => isSmaller(other, head))) return;
+      if (oracle({ ...world, pending: [head] }).get(head.taskRunId) !== "ADMITTED") return;
+
+      expect(plan.promote[0]?.taskRunId).toBe(head.taskRunId);
+    });
+  });
+
+  it("lets everybody through in the end: pass after pass, with what was admitted ended in between", () => {
+    always(quietWorld, (world) => {
+      let { pending, reserved } = world;
+      // A pass may admit nobody when the only one in sight of a line turns out to wait for something else.
+      for (let pass = 0; pass < 2 * world.pending.length; pass++) {
+        const rest = { ...world, pending, reserved };
+        const plan = planPromotions(look(rest));
+        const gone = admitted(rest, plan);
+        pending = pending
+          .filter((one) => !gone.includes(one))
+          .map((one) => ({ ...one, inLine: plan.waiting.get(one.taskRunId)?.code === "RESOURCE_BUSY" }));
+        reserved = keptFor(pending, rest);
+      }
+
+      expect(pending).toEqual([]);
+    });
+  });
+});
+
+function expectTruth(cause: WaitingCause, one: Pending, world: World, more: readonly Pending[]): void {
+  switch (cause.code) {
+    case "RUN_AT":
+      expect(cause.runAt > NOW && cause.runAt === one.runAt).toBe(true);
+      return;
+    case "VERSION_ORDER": {
+      const blocker = [...world.active, ...world.pending].find((row) => row.taskRunId === cause.blocker);
+      expect(cause).toMatchObject({ version: one.version, blockerVersion: blocker?.version });
+      expect(blocker && wishFor(blocker, cause.resource) && wishFor(one, cause.resource)).toBeDefined();
+      expect(blocker && isSmaller(blocker, one)).toBe(true);
+      return;
+    }
+    case "RUN_LIMIT": {
+      const active = [...world.active, ...more].filter(({ runId }) => runId === one.runId).length;
+      expect(cause).toMatchObject({ runId: one.runId, limit: world.limits.get(cause.runId), active });
+      expect(active).toBeGreaterThanOrEqual(cause.limit);
+      return;
+    }
+    case "RESOURCE_BUSY": {
+      const wish = { name: cause.resource, mode: cause.mode };
+      const ahead = world.pending.filter((other) => place(other) < place(one) && !more.includes(other));
+      const rows = { held: [...world.active, ...more], line: ahead, reserved: [] }[cause.because];
+      const blockers = rows.filter(({ taskRunId }) => cause.blockers.includes(taskRunId));
+      const { lineGoesOn } = lookAtResource(world, cause.resource);
+      const reservedFor = { held: null, line: null, reserved: world.reserved.get(cause.resource) }[
+        cause.because
+      ];
+      expect(one.resources).toContainEqual(wish);
+      expect(cause.reservedFor).toBe(reservedFor);
+      expect(cause.reservedFor).not.toBe(one.taskId);
+      expect(blockers.filter((row) => collides(row, wish))).toHaveLength(cause.blockers.length);
+      const atLeast = { held: 1, line: Number(!lineGoesOn), reserved: 0 }[cause.because];
+      expect(blockers.length).toBeGreaterThanOrEqual(atLeast);
+    }
+  }
+}

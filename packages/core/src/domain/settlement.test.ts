@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { MAX_INTERRUPTIONS, type Outcome, type RetryPolicy, settle } from "./settlement.ts";
+
+const policy: RetryPolicy = {
+  attempts: 3,
+  backoff: { firstMs: 1_000, factor: 2, maxMs: 60_000 },
+  onLost: "retry",
+};
+const firstAttempt = { attempt: 1, interruptions: 0 };
+const failed: Outcome = { kind: "failed", code: "HANDLER_ERROR", message: "no such table", retryable: true };
+const lost: Outcome = { kind: "instance_lost", code: "LEASE_LOST", instanceName: "app-3" };
+const shutDown: Outcome = { kind: "instance_lost", code: "SHUTDOWN", instanceName: "app-3" };
+
+describe("a success", () => {
+  it("makes a task run DONE with its output, and no attempt follows", () => {
+    const settlement = settle({ kind: "succeeded", output: { rows: 3 } }, policy, firstAttempt, 0);
+
+    expect(settlement).toEqual({
+      status: "DONE",
+      outcome: "SUCCEEDED",
+      output: { rows: 3 },
+      error: null,
+      nextAttempt: null,
+    });
+  });
+});
+
+describe("an execution that was told to stop", () => {
+  it("makes a task run CANCELED, and no attempt follows", () => {
+    const settlement = settle({ kind: "stopped" }, policy, firstAttempt, 0);
+
+    expect(settlement).toEqual({
+      status: "CANCELED",
+      outcome: "CANCELED",
+      output: null,
+      error: null,
+      nextAttempt: null,
+    });
+  });
+});
+
+describe("a failure", () => {
+  it("makes a task run FAILED with its code and message", () => {
+    const settlement = settle(failed, policy, firstAttempt, 0);
+
+    expect(settlement).toMatchObject({
+      status: "FAILED",
+      outcome: "HANDLER_ERROR",
+      output: null,
+      error: { code: "HANDLER_ERROR", message: "no such table" },
+    });
+  });
+
+  it("is followed by another attempt after the backoff, and lets go of its resources", () => {
+    const settlement = settle(failed, policy, { attempt: 2, interruptions: 0 }, 0.5);
+
+    expect(settlement.nextAttempt).toEqual({ delayMs: 1_500, interruptions: 0, keepsExclusiveHolds: false });
+  });
+
+  it("is the end when the attempts are spent", () => {
+    expect(settle(failed, policy, { attempt: 2, interruptions: 0 }, 0).nextAttempt).not.toBeNull();
+    expect(settle(failed, policy, { attempt: 3, interruptions: 0 }, 0).nextAttempt).toBeNull();
+  });
+
+  it("is the end when another attempt would fail in the same way", () => {
+    const settlement = settle({ ...failed, retryable: false }, policy, firstAttempt, 0);
+
+    expect(settlement.nextAttempt).toBeNull();
+  });
+
+  it("does not count the attempts that ended with their instance, neither in number nor in delay", () => {
+    const settlement = settle(failed, policy, { attempt: 4, interruptions: 2 }, 0);
+
+    expect(settlement.nextAttempt).toEqual({ delayMs: 1_000, interruptions: 2, keepsExclusiveHolds: false });
+    expect(settle(failed, policy, { attempt: 5, interruptions: 2 }, 0).nextAttempt).toBeNull();
+  });
+});
+
+describe("a lost instance", () => {
+  it("makes a task run FAILED, and says whose lease ran out", () => {
+    const settlement = settle(lost, policy, firstAttempt, 0);
+
+    expect(settlement).toMatchObject({
+      status: "FAILED",
+      outcome: "LEASE_LOST",
+      output: null,
+      error: { code: "LEASE_LOST", message: "The lease of app-3 ran out while it ran this" },
+    });
+  });
+
+  it("is followed by another attempt at once, for which the resources held alone are kept", () => {
+    const settlement = settle(lost, policy, firstAttempt, 0.9);
+
+    expect(settlement.nextAttempt).toEqual({ delayMs: 0, interruptions: 1, keepsExclusiveHolds: true });
+  });
+
+  it("does not spend an attempt", () => {
+    const settlement = settle(lost, { ...policy, attempts: 1 }, firstAttempt, 0);
+
+    expect(settlement.nextAttempt).not.toBeNull();
+  });
+
+  it("is forgiven three times, and then taken for the task's own doing", () => {
+    const third = settle(lost, policy, { attempt: 3, interruptions: 2 }, 0);
+    const fourth = settle(lost, policy, { attempt: 4, interruptions: 3 }, 0);
+
+    expect(MAX_INTERRUPTIONS).toBe(3);
+    expect(third.nextAttempt?.interruptions).toBe(3);
+    expect(fourth).toMatchObject({ outcome: "TOO_MANY_INTERRUPTIONS", nextAttempt: null });
+    expect(fourth.error?.code).toBe("TOO_MANY_INTERRUPTIONS");
+  });
+
+  it("is the end for a task that must not be repeated by guess, and stays LEASE_LOST", () => {
+    for (const count of [firstAttempt, { attempt: 4, interruptions: 3 }]) {
+      const settlement = settle(lost, { ...policy, onLost: "fail" }, count, 0);
+
+      expect(settlement).toMatchObject({ status: "FAILED", outcome: "LEASE_LOST", nextAttempt: null });
+    }
+  });
+});
+
+describe("an instance that was shut down", () => {
+  it("makes a task run FAILED, and says which one it was", () => {
+    const settlement = settle(shutDown, policy, firstAttempt, 0);
+
+    expect(settlement).toMatchObject({
+      status: "FAILED",
+      outcome: "SHUTDOWN",
+      error: { code: "SHUTDOWN", message: "app-3 was shut down while it ran this" },
+    });
+  });
+
+  it("is followed by another attempt at once, and lets go of its resources, because the work has surely ended", () => {
+    const settlement = settle(shutDown, policy, firstAttempt, 0.9);
+
+    expect(settlement.nextAttempt).toEqual({ delayMs: 0, interruptions: 1, keepsExclusiveHolds: false });
+  });
+
+  it("counts as an interruption like a lost one", () => {
+    const settlement = settle(shutDown, policy, { attempt: 4, interruptions: 3 }, 0);
+
+    expect(settlement).toMatchObject({ outcome: "TOO_MANY_INTERRUPTIONS", nextAttempt: null });
+  });
+
+  it("is the end for a task that must not be repeated by guess, and stays SHUTDOWN", () => {
+    const settlement = settle(shutDown, { ...policy, onLost: "fail" }, firstAttempt, 0);
+
+    expect(settlement).toMatchObject({ outcome: "SHUTDOWN", nextAttempt: null });
+  });
+});

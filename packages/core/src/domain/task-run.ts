@@ -1,0 +1,78 @@
+import type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
+import type { Resource } from "./resource.ts";
+import type { TaskRunStatus } from "./task-status.ts";
+import type { Version } from "./version.ts";
+import type { WaitingCode } from "./waiting-cause.ts";
+
+/** A task run as callers see it, with what they need of its task. */
+export interface TaskRun {
+  readonly taskRunId: TaskRunId;
+  readonly taskId: TaskId;
+  readonly runId: RunId | null;
+  readonly kind: string;
+  readonly title: string;
+  readonly attempt: number;
+  readonly status: TaskRunStatus;
+  readonly priority: number;
+  readonly runAt: Date | null;
+  readonly version: Version | null;
+  readonly resources: readonly Resource[];
+  /** The gate under which it is parked while it is PENDING; null before a pass has looked at it. */
+  readonly blockedOn: WaitingCode | null;
+  readonly enqueuedAt: Date;
+  readonly availableAt: Date | null;
+  readonly claimedAt: Date | null;
+  readonly claimedBy: InstanceId | null;
+  readonly instanceName: string | null;
+  readonly claimNo: number | null;
+  readonly cancelRequestedAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** A stable code that says how it ended. */
+  readonly outcome: string | null;
+  readonly rowVersion: number;
+}
+
+/** With what only a single look asks for. */
+export interface TaskRunDetail extends TaskRun {
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface TaskRunFilter {
+  readonly status?: readonly TaskRunStatus[];
+  readonly runId?: RunId;
+  readonly kind?: string;
+  /** Newest first; at most 500. Default: 50. */
+  readonly limit?: number;
+  /** `next` of the page before. */
+  readonly before?: TaskRunId;
+}
+
+export interface TaskRunPage {
+  readonly taskRuns: readonly TaskRun[];
+  /** Give it as `before` to get the next page; null on the last one. */
+  readonly next: TaskRunId | null;
+}
+
+/** What stands where, at a glance. Counts only what is open: the finished are history. */
+export interface Overview {
+  readonly computedAt: Date;
+  /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: no pass has looked yet. */
+  readonly waiting: Readonly<Partial<Record<WaitingCode | "NOT_EVALUATED", number>>>;
+  readonly available: number;
+  readonly running: number;
+  readonly instances: readonly InstanceView[];
+}
+
+export interface InstanceView {
+  readonly instanceId: InstanceId;
+  readonly name: string;
+  readonly state: "LIVE" | "DRAINING" | "DEAD";
+  readonly kinds: readonly string[];
+  readonly slots: number;
+  readonly running: number;
+  readonly startedAt: Date;
+  readonly beatAt: Date;
+  readonly leaseUntil: Date;
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_BACKOFF } from "./backoff.ts";
+import { SchedulerError } from "./errors.ts";
+import { exclusive, type Resource, shared } from "./resource.ts";
+import { isGated, resolveTaskSpec, type TaskSpec } from "./task-spec.ts";
+
+const runAt = new Date("2026-11-15T12:00:00.000Z");
+
+function refusalOf(spec: TaskSpec, at?: string): SchedulerError {
+  try {
+    resolveTaskSpec(spec, at);
+  } catch (error) {
+    if (error instanceof SchedulerError) return error;
+    throw error;
+  }
+  throw new Error("It was not refused");
+}
+
+describe("a task spec", () => {
+  it("needs only a kind; the rest has defaults", () => {
+    expect(resolveTaskSpec({ kind: "mail" })).toEqual({
+      kind: "mail",
+      input: null,
+      title: "mail",
+      priority: 5,
+      runAt: null,
+      resources: [],
+      version: null,
+      policy: { attempts: 1, backoff: DEFAULT_BACKOFF, onLost: "retry" },
+    });
+  });
+
+  it("keeps everything that is given", () => {
+    const resolved = resolveTaskSpec({
+      kind: "migrate",
+      input: { file: "0007.sql" },
+      title: "Migrate orders",
+      priority: 0,
+      runAt,
+      resources: [exclusive("prod/orders"), shared("prod/users")],
+      version: "20261115.2",
+      retry: { attempts: 4, backoff: { firstMs: 0, factor: 1, maxMs: 5 } },
+      onLost: "fail",
+    });
+
+    expect(resolved).toEqual({
+      kind: "migrate",
+      input: { file: "0007.sql" },
+      title: "Migrate orders",
+      priority: 0,
+      runAt,
+      resources: [exclusive("prod/orders"), shared("prod/users")],
+      version: "20261115.2",
+      policy: { attempts: 4, backoff: { firstMs: 0, factor: 1, maxMs: 5 }, onLost: "fail" },
+    });
+  });
+
+  it("fills in what a backoff does not say", () => {
+    const resolved = resolveTaskSpec({ kind: "mail", retry: { attempts: 2, backoff: { firstMs: 10 } } });
+
+    expect(resolved.policy.backoff).toEqual({ ...DEFAULT_BACKOFF, firstMs: 10 });
+  });
+
+  it("keeps of a resource only its name and mode", () => {
+    const withMore = { ...exclusive("prod/orders"), colour: "red" };
+
+    expect(resolveTaskSpec({ kind: "mail", resources: [withMore] }).resources).toEqual([
+      exclusive("prod/orders"),
+    ]);
+  });
+});
+
+describe("a task spec is refused in one clear sentence", () => {
+  const named = (name: string): Resource[] => [exclusive(name)];
+  const wrong: readonly (readonly [fields: Partial<TaskSpec>, sentence: string])[] = [
+    [{ kind: "" }, "task.kind: is empty; give it a name"],
+    [{ kind: "  " }, "task.kind: is empty; give it a name"],
+    [{ kind: "k".repeat(201) }, "task.kind: is longer than 200 characters"],
+    [{ kind: "a\nb" }, "task.kind: contains a control character"],
+    [{ kind: "a\u0000b" }, "task.kind: contains a control character"],
+    [{ kind: "a\u009bb" }, "task.kind: contains a control character"],
+    [{ title: "" }, "task.title: is empty; give it a name"],
+    [{ title: "half \ud83d" }, "task.title: contains half a surrogate pair, which is not text"],
+    [{ priority: -1 }, "task.priority: -1 is not a whole number from 0 to 9"],
+    [{ priority: 10 }, "task.priority: 10 is not a whole number from 0 to 9"],
+    [{ priority: 2.5 }, "task.priority: 2.5 is not a whole number from 0 to 9"],
+    [{ priority: Number.NaN }, "task.priority: NaN is not a whole number from 0 to 9"],
+    [{ input: "\u0000" }, "task.input: contains a NUL character, which cannot be stored"],
+    [{ input: { to: [1n] } }, "task.input.to[0]: a bigint is not JSON"],
+    [{ input: [{ n: Number.NaN }] }, "task.input[0].n: NaN is not a JSON number"],
+    [{ resources: named("") }, "task.resources[0].name: is empty; give it a name"],
+    [{ resources: named("a\tb") }, "task.resources[0].name: contains a control character"],
+    [{ resources: [...named("a"), shared("a")] }, 'task.resources[1].name: "a" is named twice'],
+    [
+      { resources: Array.from({ length: 101 }, (_, i) => shared(`r${i}`)) },
+      "task.resources: are 101, at most 100",
+    ],
+    [{ version: "2" }, "task.version: orders tasks on a resource, so name the resource too"],
+    [{ runAt: new Date(Number.NaN) }, "task.runAt: is not an instant between the years 1970 and 9999"],
+    [{ runAt: new Date(-1) }, "task.runAt: is not an instant between the years 1970 and 9999"],
+    [{ runAt: new Date(Date.UTC(10_000)) }, "task.runAt: is not an instant between the years 1970 and 9999"],
+    [{ retry: { attempts: 0 } }, "task.retry.attempts: 0 is not a whole number from 1 to 100"],
+    [{ retry: { attempts: 101 } }, "task.retry.attempts: 101 is not a whole number from 1 to 100"],
+    [{ retry: { attempts: 1.5 } }, "task.retry.attempts: 1.5 is not a whole number from 1 to 100"],
+  ];
+
+  it.each(wrong.map(([fields, sentence]) => [sentence, fields] as const))("%s", (sentence, fields) => {
+    const refusal = refusalOf({ kind: "mail", ...fields });
+
+    expect(refusal.message).toBe(sentence);
+    expect(refusal.code).toBe("INVALID_TASK");
+  });
+
+  it.each([
+    { firstMs: -1 },
+    { firstMs: Number.NaN },
+    { firstMs: Number.POSITIVE_INFINITY },
+    { factor: 0.9 },
+    { factor: Number.NaN },
+    { factor: Number.POSITIVE_INFINITY },
+    { maxMs: -1 },
+    { maxMs: Number.NaN },
+    { maxMs: Number.POSITIVE_INFINITY },
+    { maxMs: 31_536_000_001 },
+  ])("with a backoff of %o", (backoff) => {
+    const refusal = refusalOf({ kind: "mail", retry: { backoff } });
+
+    expect(refusal.message).toBe(
+      "task.retry.backoff: needs firstMs and maxMs from 0 to 31536000000 (a year) and a factor of at least 1",
+    );
+    expect(refusal.code).toBe("INVALID_TASK");
+  });
+
+  it("with a version that is not dotted integers, under a code of its own", () => {
+    const refusal = refusalOf({ kind: "mail", version: "v2", resources: named("a") });
+
+    expect(refusal.message).toBe('"v2" is not a version; use dotted integers such as 3 or 20261115.2');
+    expect(refusal.code).toBe("INVALID_VERSION");
+  });
+
+  it("that begins with where the spec stands among others", () => {
+    const refusal = refusalOf({ kind: "mail", priority: 11 }, "tasks[3]");
+
+    expect(refusal.details).toEqual({
+      at: "tasks[3].priority",
+      problem: "11 is not a whole number from 0 to 9",
+    });
+  });
+});
+
+describe("what comes from JavaScript without types is refused too", () => {
+  // What an untyped caller can pass: the checker would not let us write it.
+  const untyped = (fields: object): TaskSpec => ({ kind: "mail", ...fields });
+
+  it.each([
+    [{ kind: undefined }, "task.kind: is empty; give it a name"],
+    [{ title: 7 }, "task.title: is empty; give it a name"],
+    [{ priority: "5" }, "task.priority: 5 is not a whole number from 0 to 9"],
+    [{ runAt: "2026-11-15" }, "task.runAt: is not an instant between the years 1970 and 9999"],
+    [
+      { resources: [{ name: "a", mode: "write" }] },
+      'task.resources[0].mode: "write" is neither "exclusive" nor "shared"',
+    ],
+    [{ onLost: "resume" }, 'task.onLost: "resume" is neither "retry" nor "fail"'],
+  ])("%o: %s", (fields, sentence) => {
+    expect(refusalOf(untyped(fields)).message).toBe(sentence);
+  });
+});
+
+describe("a task is gated", () => {
+  const plain = resolveTaskSpec({ kind: "mail" });
+
+  it("by nothing when it stands alone and names nothing to wait for", () => {
+    expect(isGated(plain, false)).toBe(false);
+  });
+
+  it.each([
+    ["its run", plain, true],
+    ["its instant", { ...plain, runAt }, false],
+    ["its resources", { ...plain, resources: [shared("prod/orders")] }, false],
+    ["its version", { ...plain, version: "1" }, false],
+  ] as const)("by %s", (_, task, inRun) => {
+    expect(isGated(task, inRun)).toBe(true);
+  });
+});
+
+describe("the bounds themselves are allowed", () => {
+  const longest = { firstMs: 31_536_000_000, factor: 1, maxMs: 31_536_000_000 };
+
+  it.each<[string, Partial<TaskSpec>]>([
+    ["200 characters", { title: "t".repeat(200) }],
+    ["priority 9", { priority: 9 }],
+    ["the first instant of 1970", { runAt: new Date(0) }],
+    ["the last instant of 9999", { runAt: new Date(Date.UTC(10_000) - 1) }],
+    ["100 resources", { resources: Array.from({ length: 100 }, (_, i) => shared(`r${i}`)) }],
+    ["100 attempts, a year apart", { retry: { attempts: 100, backoff: longest } }],
+  ])("%s", (_, fields) => {
+    const { retry, ...rest } = fields;
+
+    expect(resolveTaskSpec({ kind: "mail", ...fields })).toMatchObject({
+      ...rest,
+      policy: { attempts: 1, ...retry },
+    });
+  });
+});

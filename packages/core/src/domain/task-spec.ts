@@ -1,0 +1,162 @@
+/**
+ * What makes a task valid, and which gates apply to it. The caller's spec is resolved once, here; the
+ * rest of the engine sees only the resolved task.
+ */
+
+import { type Backoff, DEFAULT_BACKOFF } from "./backoff.ts";
+import { SchedulerError } from "./errors.ts";
+import { problemWithJson } from "./json-value.ts";
+import type { Resource } from "./resource.ts";
+import type { RetryPolicy } from "./settlement.ts";
+import { parseVersion, type Version } from "./version.ts";
+
+export interface TaskSpec {
+  /** Which executor runs it. */
+  readonly kind: string;
+  /** Any JSON value, at most 256 KiB. Default: null. */
+  readonly input?: unknown;
+  /** What people see in lists. Default: the kind. */
+  readonly title?: string;
+  /** 0 is the most urgent, 9 the least. Default: 5. */
+  readonly priority?: number;
+  /** Not before this instant, by the database's clock. Default: as soon as the other gates are open. */
+  readonly runAt?: Date;
+  /** What it holds while it is AVAILABLE or RUNNING; taken all or none. */
+  readonly resources?: readonly Resource[];
+  /** Dotted integers. It starts only when no smaller version is open on any of its resources. */
+  readonly version?: Version;
+  readonly retry?: {
+    /** Attempts in all, the first included. Default: 1. */
+    readonly attempts?: number;
+    readonly backoff?: Partial<Backoff>;
+  };
+  /** What follows when the instance that runs it is lost. Default: "retry". */
+  readonly onLost?: RetryPolicy["onLost"];
+}
+
+export interface ResolvedTask {
+  readonly kind: string;
+  readonly input: unknown;
+  readonly title: string;
+  readonly priority: number;
+  readonly runAt: Date | null;
+  readonly resources: readonly Resource[];
+  readonly version: Version | null;
+  readonly policy: RetryPolicy;
+}
+
+const MAX_NAME_CHARACTERS = 200;
+const MAX_RESOURCES = 100;
+const MAX_ATTEMPTS = 100;
+// A longer one could lead beyond the last instant the database knows, and the attempt could not be settled.
+const MAX_DELAY_MS = 31_536_000_000;
+// Control characters would break lines of the log and the terminal.
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** `at` says where the spec stands, for the error message: "tasks[3]". */
+export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
+  const refuse = (field: string, problem: string): never => {
+    throw new SchedulerError("INVALID_TASK", { at: `${at}.${field}`, problem });
+  };
+  requireName(spec.kind, (problem) => refuse("kind", problem));
+  const title = spec.title ?? spec.kind;
+  requireName(title, (problem) => refuse("title", problem));
+  const priority = spec.priority ?? 5;
+  if (!isWholeBetween(priority, 0, 9)) refuse("priority", `${priority} is not a whole number from 0 to 9`);
+  const input = spec.input ?? null;
+  const poison = problemWithJson(input);
+  if (poison !== null) refuse(joinPath("input", poison.at), poison.problem);
+  const resources = resolveResources(spec.resources ?? [], refuse);
+  return {
+    kind: spec.kind,
+    input,
+    title,
+    priority,
+    runAt: resolveRunAt(spec.runAt, refuse),
+    resources,
+    version: resolveVersion(spec.version, resources, refuse),
+    policy: resolvePolicy(spec, refuse),
+  };
+}
+
+/** Without a gate to wait at, a task run is AVAILABLE as soon as it is enqueued. */
+export function isGated(task: ResolvedTask, inRun: boolean): boolean {
+  return inRun || task.runAt !== null || task.version !== null || task.resources.length > 0;
+}
+
+type Refuse = (field: string, problem: string) => never;
+
+function requireName(name: string, refuse: (problem: string) => never): void {
+  if (typeof name !== "string" || name.trim() === "") refuse("is empty; give it a name");
+  if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
+  if (CONTROL_CHARACTER.test(name)) refuse("contains a control character");
+  const poison = problemWithJson(name);
+  if (poison !== null) refuse(poison.problem);
+}
+
+function resolveResources(resources: readonly Resource[], refuse: Refuse): readonly Resource[] {
+  if (resources.length > MAX_RESOURCES)
+    refuse("resources", `are ${resources.length}, at most ${MAX_RESOURCES}`);
+  const seen = new Set<string>();
+  for (const [index, { name, mode }] of resources.entries()) {
+    requireName(name, (problem) => refuse(`resources[${index}].name`, problem));
+    if (mode !== "exclusive" && mode !== "shared") {
+      refuse(`resources[${index}].mode`, `"${String(mode)}" is neither "exclusive" nor "shared"`);
+    }
+    if (seen.has(name)) refuse(`resources[${index}].name`, `"${name}" is named twice`);
+    seen.add(name);
+  }
+  return resources.map(({ name, mode }) => ({ name, mode }));
+}
+
+function resolveVersion(
+  given: string | undefined,
+  resources: readonly Resource[],
+  refuse: Refuse,
+): Version | null {
+  if (given === undefined) return null;
+  if (resources.length === 0) refuse("version", "orders tasks on a resource, so name the resource too");
+  return parseVersion(given);
+}
+
+function resolveRunAt(runAt: Date | undefined, refuse: Refuse): Date | null {
+  if (runAt === undefined) return null;
+  const ms = runAt instanceof Date ? runAt.getTime() : Number.NaN;
+  if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000)) {
+    refuse("runAt", "is not an instant between the years 1970 and 9999");
+  }
+  return runAt;
+}
+
+function resolvePolicy(spec: TaskSpec, refuse: Refuse): RetryPolicy {
+  const attempts = spec.retry?.attempts ?? 1;
+  if (!isWholeBetween(attempts, 1, MAX_ATTEMPTS)) {
+    refuse("retry.attempts", `${attempts} is not a whole number from 1 to ${MAX_ATTEMPTS}`);
+  }
+  const backoff = resolveBackoff(spec.retry?.backoff ?? {}, refuse);
+  const onLost = spec.onLost ?? "retry";
+  if (onLost !== "retry" && onLost !== "fail")
+    refuse("onLost", `"${String(onLost)}" is neither "retry" nor "fail"`);
+  return { attempts, backoff, onLost };
+}
+
+function resolveBackoff(given: Partial<Backoff>, refuse: Refuse): Backoff {
+  const firstMs = given.firstMs ?? DEFAULT_BACKOFF.firstMs;
+  const factor = given.factor ?? DEFAULT_BACKOFF.factor;
+  const maxMs = given.maxMs ?? DEFAULT_BACKOFF.maxMs;
+  const isDelay = (ms: number): boolean => ms >= 0 && ms <= MAX_DELAY_MS;
+  if (!isDelay(firstMs) || !isDelay(maxMs) || !Number.isFinite(factor) || factor < 1) {
+    const delays = `firstMs and maxMs from 0 to ${MAX_DELAY_MS} (a year)`;
+    refuse("retry.backoff", `needs ${delays} and a factor of at least 1`);
+  }
+  return { firstMs, factor, maxMs };
+}
+
+function isWholeBetween(value: number, low: number, high: number): boolean {
+  return Number.isInteger(value) && value >= low && value <= high;
+}
+
+function joinPath(outer: string, inner: string): string {
+  return inner === "" || inner.startsWith("[") ? `${outer}${inner}` : `${outer}.${inner}`;
+}

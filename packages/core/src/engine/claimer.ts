@@ -1,0 +1,33 @@
+import type { InstanceId } from "../domain/ids.ts";
+import type { Pool } from "../store/database.ts";
+import { claimTaskRuns } from "../store/task-runs/claim.ts";
+import type { HeldClaim, HeldClaims } from "./held-claims.ts";
+
+export interface ClaimDeps {
+  readonly pool: Pool;
+  readonly instanceId: InstanceId;
+  readonly kinds: readonly string[];
+  readonly slots: number;
+  readonly batchSize: number;
+  readonly held: HeldClaims;
+  /** Whether the lease still holds by this process's own clock. */
+  readonly isTrusted: () => boolean;
+}
+
+/** Takes available task runs for this instance, never more than it has free slots. */
+export async function claimOnce(deps: ClaimDeps): Promise<readonly HeldClaim[]> {
+  const { pool, instanceId, kinds, held } = deps;
+  const freeSlots = Math.min(held.freeSlots(deps.slots), deps.batchSize);
+  if (freeSlots < 1 || kinds.length === 0 || !deps.isTrusted()) return [];
+  const requestNo = held.beginRequest();
+  try {
+    const claims = await pool.transaction(
+      async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, requestNo }),
+    );
+    // The answer came after our deadline: others may have these already. Nothing was started, so nothing is lost.
+    if (!deps.isTrusted()) return [];
+    return claims.map((claim) => held.add(claim));
+  } finally {
+    held.endRequest(requestNo);
+  }
+}

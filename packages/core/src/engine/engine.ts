@@ -1,0 +1,96 @@
+/** A started instance: joins, runs its loops, and drains when it is stopped. */
+
+import { setTimeout as wait } from "node:timers/promises";
+import type { Executor } from "../executors/executor.ts";
+import type { Pool } from "../store/database.ts";
+import type { Loop } from "./loop.ts";
+import { claimerLoop, joinerLoop, promoterLoop, reconcilerLoop, rescuerLoop, settlerLoop } from "./loops.ts";
+import { Memberships } from "./membership.ts";
+import { monotonicMs } from "./monotonic.ts";
+import type { SchedulerSettings } from "./settings.ts";
+import { createSettler, type Settler } from "./settler.ts";
+import type { Emit } from "./telemetry.ts";
+import type { Wakeups } from "./wakeups.ts";
+
+export interface EngineDeps {
+  readonly pool: Pool;
+  readonly settings: SchedulerSettings;
+  readonly executors: ReadonlyMap<string, Executor>;
+  readonly wakeups: Wakeups;
+  readonly emit: Emit;
+}
+
+type LoopName = "promoter" | "claimer" | "settler" | "rescuer" | "reconciler" | "joiner";
+
+/** What the loops share. */
+export interface EngineParts extends EngineDeps {
+  readonly memberships: Memberships;
+  readonly settler: Settler;
+  readonly wake: (loop: LoopName) => void;
+  readonly onError: (error: unknown, loop: string) => void;
+}
+
+export interface Engine {
+  start: () => Promise<void>;
+  /** Claims nothing more, waits for what runs, ends what does not end by itself, records all, leaves. */
+  stop: () => Promise<void>;
+}
+
+/** How long an execution may take to obey its signal at shutdown. */
+const OBEY_MS = 5_000;
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { pool, settings, wakeups, emit } = deps;
+  const wake = (loop: LoopName): void => loops[loop].wake();
+  const memberships = new Memberships({
+    pool,
+    settings,
+    emit,
+    onRenewed: () => wake("reconciler"),
+    onLost: () => wake("joiner"),
+  });
+  const settler = createSettler({ pool, batchSize: settings.batchSize, emit });
+  const onError = (error: unknown, loop: string): void => emit({ type: "loop.failed", loop, error });
+  const parts: EngineParts = { ...deps, memberships, settler, wake, onError };
+  const loops: Readonly<Record<LoopName, Loop>> = {
+    promoter: promoterLoop(parts),
+    claimer: claimerLoop(parts),
+    settler: settlerLoop(parts),
+    rescuer: rescuerLoop(parts),
+    reconciler: reconcilerLoop(parts),
+    joiner: joinerLoop(parts),
+  };
+  wakeups.on("signalbox_gate", () => wake("promoter"));
+  wakeups.on("signalbox_ready", () => wake("claimer"));
+  wakeups.on("signalbox_cancel", () => wake("reconciler"));
+
+  return {
+    start: async () => {
+      await memberships.join();
+      wakeups.start();
+      for (const loop of Object.values(loops)) loop.start();
+    },
+    stop: async () => {
+      await Promise.all([loops.joiner.stop(), loops.claimer.stop()]);
+      await memberships.startDraining();
+      if (!(await allEnded(memberships, settings.drainMs))) {
+        memberships.stopExecutions();
+        await allEnded(memberships, OBEY_MS);
+      }
+      await Promise.all(
+        [loops.promoter, loops.rescuer, loops.reconciler, loops.settler].map((loop) => loop.stop()),
+      );
+      while ((await settler.settleOnce()).left > 0);
+      await memberships.leave();
+    },
+  };
+}
+
+async function allEnded(memberships: Memberships, withinMs: number): Promise<boolean> {
+  const untilMs = monotonicMs() + withinMs;
+  while (memberships.executing > 0) {
+    if (monotonicMs() >= untilMs) return false;
+    await wait(20);
+  }
+  return true;
+}

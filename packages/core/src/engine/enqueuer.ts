@@ -1,0 +1,66 @@
+import { SchedulerError } from "../domain/errors.ts";
+import type { RunId } from "../domain/ids.ts";
+import { resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
+import type { Executor } from "../executors/executor.ts";
+import type { Transaction } from "../store/database.ts";
+import { notifyChannels, type WakeChannel } from "../store/notify.ts";
+import { type InsertedTaskRun, insertRun, insertTasks } from "../store/task-runs/insert.ts";
+
+export interface NewRun {
+  readonly title: string;
+  readonly limit: number;
+}
+
+export interface EnqueueRequest {
+  readonly specs: readonly TaskSpec[];
+  readonly run: NewRun | null;
+}
+
+/**
+ * Checks everything before anything is written; the input of a kind that this instance knows also against
+ * its schema. Answers the write, to be done in whichever transaction the caller wants.
+ */
+export async function prepareEnqueue(
+  { specs, run }: EnqueueRequest,
+  executors: ReadonlyMap<string, Executor>,
+): Promise<
+  (
+    tx: Transaction,
+  ) => Promise<{ readonly runId: RunId | null; readonly taskRuns: readonly InsertedTaskRun[] }>
+> {
+  const many = specs.length !== 1 || run !== null;
+  const tasks = specs.map((spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
+  for (const { kind, input } of tasks) await executors.get(kind)?.checkInput?.(input);
+  if (run !== null) requireRun(run, tasks.length);
+  return async (tx) => {
+    const runId = run === null ? null : await insertRun(tx, { ...run, tasks: tasks.length });
+    return { runId, taskRuns: tasks.length === 0 ? [] : await insertTasks(tx, tasks, runId) };
+  };
+}
+
+export function requireLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 0 || limit > 1_000_000)
+    throw new SchedulerError("INVALID_LIMIT", { limit });
+}
+
+function requireRun({ title, limit }: NewRun, tasks: number): void {
+  requireLimit(limit);
+  const refuse = (at: string, problem: string): never => {
+    throw new SchedulerError("INVALID_TASK", { at, problem });
+  };
+  if (title.trim() === "" || title.length > 200) refuse("run.title", "needs between 1 and 200 characters");
+  if (tasks === 0) refuse("tasks", "are none; a run ends with its last task, so it needs one");
+}
+
+/** Who is to be woken for what was enqueued. */
+export function wakesFor(taskRuns: readonly InsertedTaskRun[]): readonly WakeChannel[] {
+  const channels = new Set<WakeChannel>();
+  for (const { status } of taskRuns)
+    channels.add(status === "PENDING" ? "signalbox_gate" : "signalbox_ready");
+  return [...channels];
+}
+
+/** In a caller's own transaction the hint goes with the commit: only the database knows when that is. */
+export async function notifyInside(tx: Transaction, taskRuns: readonly InsertedTaskRun[]): Promise<void> {
+  await notifyChannels(tx, wakesFor(taskRuns));
+}

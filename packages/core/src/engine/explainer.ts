@@ -1,0 +1,151 @@
+/** Answers "why is it not running?" with the gates that decide it, and the names of what blocks. */
+
+import { Admission } from "../domain/admission.ts";
+import { SchedulerError } from "../domain/errors.ts";
+import {
+  type Blocker,
+  type ExplainedCause,
+  type Explanation,
+  type GateReport,
+  judge,
+  namedIn,
+} from "../domain/explanation.ts";
+import type { Candidate } from "../domain/gates/gate.ts";
+import type { TaskRunId } from "../domain/ids.ts";
+import type { TaskRunDetail } from "../domain/task-run.ts";
+import type { WaitingCause } from "../domain/waiting-cause.ts";
+import type { Pool, Transaction } from "../store/database.ts";
+import { loadResources } from "../store/holds/resources.ts";
+import { loadRuns } from "../store/runs/slots.ts";
+import { loadCandidates } from "../store/task-runs/candidates.ts";
+import {
+  findClaimers,
+  holdersOfRun,
+  loadBlockers,
+  newestOf,
+  placeAtResource,
+  placeAtRun,
+  readClock,
+  readOwner,
+  readParking,
+} from "../store/task-runs/explain.ts";
+import { findTaskRun } from "../store/task-runs/find.ts";
+import { readTaskRun } from "../store/task-runs/read.ts";
+
+const NAMED_HOLDERS = 5;
+
+export async function explainOnce(pool: Pool, id: string): Promise<Explanation> {
+  // One snapshot: otherwise a blocker could end between two reads and be named after its end.
+  return await pool.snapshot(async (tx) => {
+    const found = await findTaskRun(tx, id);
+    const taskRun = await readTaskRun(tx, found.taskRunId);
+    if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
+    return await explainTaskRun(tx, taskRun);
+  });
+}
+
+async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<Explanation> {
+  const { taskRunId, taskId, runId, title, kind, attempt, status, blockedOn, claimedBy } = taskRun;
+  const parking = await readParking(tx, taskRunId);
+  return {
+    taskRunId,
+    taskId,
+    runId,
+    title,
+    kind,
+    attempt,
+    status,
+    since: sinceWhen(taskRun),
+    computedAt: await readClock(tx),
+    blockedOn,
+    blockedSince: parking?.blockedSince ?? null,
+    cancelRequestedAt: taskRun.cancelRequestedAt,
+    outcome: taskRun.outcome,
+    gates: status === "PENDING" ? await explainGates(tx, taskRunId) : [],
+    claimableBy: status === "AVAILABLE" ? await findClaimers(tx, kind) : [],
+    claimedBy: status === "RUNNING" && claimedBy !== null ? await readOwner(tx, claimedBy) : null,
+  };
+}
+
+function sinceWhen({ finishedAt, claimedAt, availableAt, enqueuedAt }: TaskRunDetail): Date {
+  return finishedAt ?? claimedAt ?? availableAt ?? enqueuedAt;
+}
+
+async function explainGates(tx: Transaction, taskRunId: TaskRunId): Promise<readonly GateReport[]> {
+  const [candidate] = await loadCandidates(tx, [taskRunId]);
+  if (candidate === undefined) return [];
+  const view = new Admission({
+    now: await readClock(tx),
+    candidates: [candidate],
+    resources: await loadResources(
+      tx,
+      candidate.resources.map(({ name }) => name),
+    ),
+    runs: await loadRuns(tx, candidate.runId === null ? [] : [candidate.runId], 1),
+  });
+  const verdicts = judge(candidate, view);
+  const blockers = await blockersOf(
+    tx,
+    verdicts.flatMap(({ causes }) => causes),
+  );
+  const reports: GateReport[] = [];
+  for (const { code, state, causes } of verdicts) {
+    const explained: ExplainedCause[] = [];
+    for (const cause of causes) explained.push(await explainCause(tx, candidate, cause, blockers));
+    reports.push({ code, state, causes: explained });
+  }
+  return reports;
+}
+
+type BlockersOf = ReadonlyMap<WaitingCause, readonly Blocker[]>;
+
+async function blockersOf(tx: Transaction, causes: readonly WaitingCause[]): Promise<BlockersOf> {
+  const reserved = causes.flatMap((cause) =>
+    cause.code === "RESOURCE_BUSY" && cause.reservedFor !== null ? [cause.reservedFor] : [],
+  );
+  const newest = await newestOf(tx, reserved);
+  const ids = new Map<WaitingCause, readonly TaskRunId[]>();
+  for (const cause of causes) {
+    if (cause.code === "RUN_LIMIT") ids.set(cause, await holdersOfRun(tx, cause.runId, NAMED_HOLDERS));
+    else if (cause.code === "RESOURCE_BUSY" && cause.reservedFor !== null) {
+      const kept = newest.get(cause.reservedFor);
+      ids.set(cause, kept === undefined ? [] : [kept]);
+    } else ids.set(cause, namedIn([cause]));
+  }
+  const known = await loadBlockers(tx, [...ids.values()].flat());
+  return new Map(
+    [...ids].map(([cause, named]) => [cause, named.flatMap((taskRunId) => known.get(taskRunId) ?? [])]),
+  );
+}
+
+async function explainCause(
+  tx: Transaction,
+  candidate: Candidate,
+  cause: WaitingCause,
+  blockers: BlockersOf,
+): Promise<ExplainedCause> {
+  const place = await placeOf(tx, candidate, cause);
+  return {
+    cause,
+    blockers: blockers.get(cause) ?? [],
+    position: place?.position ?? null,
+    lineLength: place?.lineLength ?? null,
+    earliestAt: cause.code === "RUN_AT" ? cause.runAt : null,
+  };
+}
+
+async function placeOf(
+  tx: Transaction,
+  candidate: Candidate,
+  cause: WaitingCause,
+): Promise<{ readonly position: number; readonly lineLength: number } | null> {
+  switch (cause.code) {
+    case "RESOURCE_BUSY":
+      return await placeAtResource(tx, cause.resource, candidate);
+    case "RUN_LIMIT":
+      return await placeAtRun(tx, cause.runId, candidate);
+    case "RUN_AT":
+    case "VERSION_ORDER":
+      return null;
+  }
+}

@@ -1,0 +1,86 @@
+/** What an instance has claimed and not yet settled. Reconcile compares it with the database. */
+
+import type { TaskRunId } from "../domain/ids.ts";
+import type { Claim } from "../store/task-runs/claim.ts";
+
+/** Why an execution was told to stop. */
+export type StopReason = "cancel" | "fence" | "shutdown";
+
+export interface HeldClaim {
+  readonly claim: Claim;
+  readonly stop: AbortController;
+  /** Its execution has ended; only the settlement is still to be recorded. */
+  ended: boolean;
+}
+
+export class HeldClaims {
+  readonly #held = new Map<TaskRunId, HeldClaim>();
+  readonly #openByBatch = new Map<number, number>();
+  readonly #requests = new Set<number>();
+  #lastRequestNo = 0;
+  #executing = 0;
+
+  /** Claims that may come with answers that are still on their way count as taken. */
+  freeSlots(slots: number): number {
+    return this.#requests.size > 0 ? 0 : slots - this.#executing;
+  }
+
+  beginRequest(): number {
+    this.#lastRequestNo += 1;
+    this.#requests.add(this.#lastRequestNo);
+    return this.#lastRequestNo;
+  }
+
+  endRequest(requestNo: number): void {
+    this.#requests.delete(requestNo);
+  }
+
+  isOnItsWay(requestNo: number): boolean {
+    return this.#requests.has(requestNo);
+  }
+
+  add(claim: Claim): HeldClaim {
+    const held: HeldClaim = { claim, stop: new AbortController(), ended: false };
+    this.#held.set(claim.taskRunId, held);
+    this.#openByBatch.set(claim.claimNo, (this.#openByBatch.get(claim.claimNo) ?? 0) + 1);
+    this.#executing += 1;
+    return held;
+  }
+
+  /** The execution has ended: its slot is free. An execution that ignores its signal keeps it. */
+  endExecution(held: HeldClaim): void {
+    if (held.ended) return;
+    held.ended = true;
+    this.#executing -= 1;
+  }
+
+  /** The settlement is recorded, or was refused. */
+  remove({ taskRunId, claimNo }: Pick<Claim, "taskRunId" | "claimNo">): void {
+    if (this.#held.get(taskRunId)?.claim.claimNo !== claimNo) return;
+    this.#held.delete(taskRunId);
+    const open = (this.#openByBatch.get(claimNo) ?? 1) - 1;
+    if (open > 0) this.#openByBatch.set(claimNo, open);
+    else this.#openByBatch.delete(claimNo);
+  }
+
+  /** Which claim statements have nothing open once these are settled. */
+  batchesEndedBy(claims: readonly Pick<Claim, "claimNo">[]): readonly number[] {
+    const ending = new Map<number, number>();
+    for (const { claimNo } of claims) ending.set(claimNo, (ending.get(claimNo) ?? 0) + 1);
+    return [...ending]
+      .filter(([claimNo, count]) => (this.#openByBatch.get(claimNo) ?? 0) <= count)
+      .map(([no]) => no);
+  }
+
+  get(taskRunId: TaskRunId): HeldClaim | undefined {
+    return this.#held.get(taskRunId);
+  }
+
+  all(): readonly HeldClaim[] {
+    return [...this.#held.values()];
+  }
+
+  get executing(): number {
+    return this.#executing;
+  }
+}

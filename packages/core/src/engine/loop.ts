@@ -1,0 +1,74 @@
+/** The one loop there is; everything else is a pass. Wakes at once, loses no wake-up, survives a throw. */
+
+export interface LoopOptions {
+  readonly name: string;
+  /** Upper bound on the rest between two passes. */
+  readonly intervalMs: number;
+  readonly pass: () => Promise<"rest" | { readonly againInMs: number }>;
+  readonly onError: (error: unknown, loop: string) => void;
+}
+
+export interface Loop {
+  start: () => void;
+  wake: () => void;
+  /** Resolves when the pass that is under way has ended; none begins after it. */
+  stop: () => Promise<void>;
+}
+
+/** After a throw the loop waits at least this long, so that a database that is down is not hammered. */
+const AFTER_ERROR_MS = 250;
+
+export function createLoop({ name, intervalMs, pass, onError }: LoopOptions): Loop {
+  let running: Promise<void> | null = null;
+  let stopping = false;
+  let woken = false;
+  let endRest: (() => void) | null = null;
+
+  const rest = async (ms: number): Promise<void> => {
+    if (woken || stopping) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    endRest = null;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      woken = false;
+      try {
+        const result = await pass();
+        // Jitter keeps instances that were deployed together from polling together.
+        await rest(
+          result === "rest"
+            ? intervalMs * (0.8 + Math.random() * 0.4)
+            : Math.min(result.againInMs, intervalMs),
+        );
+      } catch (error) {
+        onError(error, name);
+        woken = false;
+        await rest(Math.min(intervalMs, AFTER_ERROR_MS * (1 + Math.random())));
+      }
+    }
+  };
+
+  return {
+    start: () => {
+      stopping = false;
+      running ??= run();
+    },
+    wake: () => {
+      woken = true;
+      endRest?.();
+    },
+    stop: async () => {
+      stopping = true;
+      endRest?.();
+      await running;
+      running = null;
+    },
+  };
+}

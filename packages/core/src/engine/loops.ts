@@ -1,0 +1,148 @@
+/** The loops of a started instance: who runs which pass when, and what wakes whom. */
+
+import type { TaskRunId } from "../domain/ids.ts";
+import { claimOnce } from "./claimer.ts";
+import type { EngineParts } from "./engine.ts";
+import type { HeldClaim } from "./held-claims.ts";
+import { createLoop, type Loop } from "./loop.ts";
+import type { Membership } from "./membership.ts";
+import { monotonicMs } from "./monotonic.ts";
+import { promoteOnce } from "./promoter.ts";
+import { reconcileOnce } from "./reconciler.ts";
+import { rescueOnce } from "./rescuer.ts";
+import { execute } from "./runner.ts";
+
+/** How often the whole of what waits is looked at again, as a net under wakes that were lost by a bug. */
+const SWEEP_MS = 30_000;
+
+export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineParts): Loop {
+  let sweepAfter: TaskRunId | null = null;
+  let nextSweepAtMs = monotonicMs() + SWEEP_MS;
+  return createLoop({
+    name: "promoter",
+    intervalMs: settings.pollIntervalMs,
+    pass: async () => {
+      const sweeps = monotonicMs() >= nextSweepAtMs;
+      const request = { pool, batchSize: settings.batchSize };
+      const result = await promoteOnce(sweeps ? { ...request, sweepAfter } : request);
+      if (result.kind === "lock_missed") {
+        emit({ type: "gate.lock_missed" });
+        // Who has the lock may have read before what woke us: keep the wake.
+        return { againInMs: 5 + Math.random() * 20 };
+      }
+      if (sweeps) {
+        sweepAfter = result.sweptTo;
+        if (sweepAfter === null) nextSweepAtMs = monotonicMs() + SWEEP_MS;
+      }
+      if (result.promoted.length > 0) {
+        emit({ type: "task_run.promoted", taskRunIds: result.promoted });
+        wakeups.send("signalbox_ready");
+      }
+      if (result.more || (sweeps && sweepAfter !== null)) return { againInMs: 0 };
+      return result.nextRunAtMs === null ? "rest" : { againInMs: Math.max(0, result.nextRunAtMs) + 1 };
+    },
+    onError,
+  });
+}
+
+export function claimerLoop(parts: EngineParts): Loop {
+  const { pool, settings, executors, memberships, onError } = parts;
+  const { batchSize } = settings;
+  const kinds = [...executors.keys()];
+  return createLoop({
+    name: "claimer",
+    intervalMs: settings.pollIntervalMs,
+    pass: async () => {
+      const life = memberships.current;
+      if (life === null) return "rest";
+      const { instanceId, held, lease } = life;
+      const { slots } = memberships;
+      const claimed = await claimOnce({
+        pool,
+        instanceId,
+        kinds,
+        slots,
+        batchSize,
+        held,
+        isTrusted: lease.isTrusted,
+      });
+      for (const each of claimed) begin(parts, life, each);
+      return claimed.length === batchSize ? { againInMs: 0 } : "rest";
+    },
+    onError,
+  });
+}
+
+function begin(
+  { settings, executors, settler, emit, wake }: EngineParts,
+  life: Membership,
+  held: HeldClaim,
+): void {
+  const { taskRunId, taskId, title, attempt, claimNo } = held.claim;
+  emit({ type: "task_run.claimed", taskRunId, taskId, title, attempt, claimNo });
+  // `execute` never rejects: whatever a handler does is an outcome.
+  void execute(held, executors, settings.name).then((outcome) => {
+    life.held.endExecution(held);
+    settler.add(held.claim, life.instanceId, outcome, life.held);
+    wake("settler");
+    wake("claimer");
+  });
+}
+
+export function settlerLoop({ settings, settler, wakeups, onError }: EngineParts): Loop {
+  return createLoop({
+    name: "settler",
+    intervalMs: settings.pollIntervalMs,
+    pass: async () => {
+      const { settled, left } = await settler.settleOnce();
+      if (settled > 0) wakeups.send("signalbox_gate");
+      return left > 0 ? { againInMs: 0 } : "rest";
+    },
+    onError,
+  });
+}
+
+export function rescuerLoop({ pool, settings, wakeups, emit, onError }: EngineParts): Loop {
+  const { graceMs, batchSize } = settings;
+  return createLoop({
+    name: "rescuer",
+    intervalMs: settings.beatMs,
+    pass: async () => {
+      const rescued = await rescueOnce({ pool, graceMs, batchSize, emit });
+      if (rescued === 0) return "rest";
+      wakeups.send("signalbox_gate");
+      return { againInMs: 0 };
+    },
+    onError,
+  });
+}
+
+export function reconcilerLoop({ pool, settings, memberships, wakeups, emit, onError }: EngineParts): Loop {
+  return createLoop({
+    name: "reconciler",
+    // Woken by each renewal; this is only the bound.
+    intervalMs: settings.leaseMs,
+    pass: async () => {
+      const life = memberships.current;
+      if (life === null) return "rest";
+      const back = await reconcileOnce({ pool, instanceId: life.instanceId, held: life.held, emit });
+      if (back > 0) wakeups.send("signalbox_gate");
+      return "rest";
+    },
+    onError,
+  });
+}
+
+/** Comes back as a new instance after the lease was lost. */
+export function joinerLoop({ settings, memberships, wake, onError }: EngineParts): Loop {
+  return createLoop({
+    name: "joiner",
+    intervalMs: settings.pollIntervalMs,
+    pass: async () => {
+      await memberships.join();
+      wake("claimer");
+      return "rest";
+    },
+    onError,
+  });
+}

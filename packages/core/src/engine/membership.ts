@@ -1,0 +1,109 @@
+/**
+ * One life of an instance in the cluster: its boot id, its lease, and what it holds. When the lease is
+ * lost everything is given up, and the instance comes back as somebody new.
+ */
+
+import type { InstanceId } from "../domain/ids.ts";
+import type { Pool } from "../store/database.ts";
+import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
+import { HeldClaims } from "./held-claims.ts";
+import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
+import { monotonicMs } from "./monotonic.ts";
+import type { SchedulerSettings } from "./settings.ts";
+import type { Emit } from "./telemetry.ts";
+
+export interface Membership {
+  readonly instanceId: InstanceId;
+  readonly held: HeldClaims;
+  readonly lease: LeaseKeeper;
+}
+
+export interface MembershipDeps {
+  readonly pool: Pool;
+  readonly settings: SchedulerSettings;
+  readonly emit: Emit;
+  readonly onRenewed: () => void;
+  readonly onLost: () => void;
+}
+
+export class Memberships {
+  readonly #deps: MembershipDeps;
+  #current: Membership | null = null;
+  /** Lives that ended with executions which ignore their signal: these still take up slots. */
+  #former: HeldClaims[] = [];
+
+  constructor(deps: MembershipDeps) {
+    this.#deps = deps;
+  }
+
+  get current(): Membership | null {
+    return this.#current;
+  }
+
+  get executing(): number {
+    return [...this.#former, ...(this.#current === null ? [] : [this.#current.held])].reduce(
+      (sum, { executing }) => sum + executing,
+      0,
+    );
+  }
+
+  /** Slots that this life may use: those of former lives are given back when their executions end. */
+  get slots(): number {
+    this.#former = this.#former.filter(({ executing }) => executing > 0);
+    return this.#deps.settings.slots - this.#former.reduce((sum, { executing }) => sum + executing, 0);
+  }
+
+  async join(): Promise<void> {
+    if (this.#current !== null) return;
+    const { pool, settings, emit, onRenewed } = this.#deps;
+    const begunAtMs = monotonicMs();
+    const instanceId = await joinCluster(pool, {
+      name: settings.name,
+      kinds: settings.tasks.map(({ kind }) => kind),
+      slots: settings.slots,
+      leaseMs: settings.leaseMs,
+    });
+    const lease = keepLease({
+      url: settings.databaseUrl,
+      instanceId,
+      leaseMs: settings.leaseMs,
+      beatMs: settings.beatMs,
+      begunAtMs,
+      onRenewed,
+      onLost: () => this.#fence(instanceId),
+    });
+    this.#current = { instanceId, held: new HeldClaims(), lease };
+    emit({ type: "instance.joined", instanceId });
+  }
+
+  async startDraining(): Promise<void> {
+    if (this.#current !== null) await markDraining(this.#deps.pool, this.#current.instanceId);
+  }
+
+  stopExecutions(): void {
+    for (const { stop } of this.#current?.held.all() ?? []) stop.abort("shutdown");
+  }
+
+  async leave(): Promise<void> {
+    const life = this.#current;
+    if (life === null) return;
+    this.#current = null;
+    await life.lease.stop();
+    await leaveCluster(this.#deps.pool, life.instanceId);
+    this.#deps.emit({ type: "instance.left", instanceId: life.instanceId });
+  }
+
+  /** Before the lease ends in the database: whoever takes over then meets nobody. */
+  #fence(instanceId: InstanceId): void {
+    const life = this.#current;
+    if (life === null || life.instanceId !== instanceId) return;
+    this.#current = null;
+    this.#former.push(life.held);
+    const running = life.held.all().filter(({ ended }) => !ended);
+    for (const { stop } of running) stop.abort("fence");
+    this.#deps.emit({ type: "instance.fenced", instanceId, aborted: running.length });
+    // Its thread ends by itself soon enough; nothing is to be waited for here.
+    void life.lease.stop();
+    this.#deps.onLost();
+  }
+}

@@ -1,0 +1,182 @@
+/** Admits pending task runs: lock, read a bounded snapshot, decide, write. Any instance may, at any time. */
+
+import type { Promotion } from "../domain/admission.ts";
+import type { TaskRunId } from "../domain/ids.ts";
+import { asRunId } from "../domain/ids.ts";
+import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
+import { parkingOf } from "../domain/waiting-cause.ts";
+import {
+  sortWakes,
+  type WakeKey,
+  type WokenGates,
+  wakeResource,
+  wakeRun,
+  wakeVersion,
+} from "../domain/wake.ts";
+import type { Pool, Transaction } from "../store/database.ts";
+import { tryGateLock } from "../store/holds/gate-lock.ts";
+import { LINE_DEPTH, loadLines, loadResources } from "../store/holds/resources.ts";
+import { takeHolds } from "../store/holds/take.ts";
+import { takeWakes, wakeGates } from "../store/holds/wake.ts";
+import { loadRuns } from "../store/runs/slots.ts";
+import {
+  findAfter,
+  findNewAndDue,
+  findParkedAtRuns,
+  findParkedAtVersions,
+  loadCandidates,
+  type ParkedFront,
+  type WaitingCandidate,
+} from "../store/task-runs/candidates.ts";
+import { readClock } from "../store/task-runs/explain.ts";
+import {
+  joinLines,
+  leaveLines,
+  msUntilNextRunAt,
+  parkTaskRuns,
+  promoteTaskRuns,
+} from "../store/task-runs/promote.ts";
+
+export interface PromoteRequest {
+  readonly pool: Pool;
+  readonly batchSize: number;
+  /** Also looks at the next waiting task runs after this one: the slow sweep, the net under lost wakes. */
+  readonly sweepAfter?: TaskRunId | null;
+}
+
+export type PromotionPass =
+  | { readonly kind: "lock_missed" }
+  | {
+      readonly kind: "passed";
+      readonly promoted: readonly TaskRunId[];
+      /** There was more to look at than one pass takes. */
+      readonly more: boolean;
+      readonly nextRunAtMs: number | null;
+      /** Where the next sweep goes on; null: it has come to the end. */
+      readonly sweptTo: TaskRunId | null;
+    };
+
+export async function promoteOnce(request: PromoteRequest): Promise<PromotionPass> {
+  return await request.pool.transaction(async (tx) => {
+    if (!(await tryGateLock(tx))) return { kind: "lock_missed" };
+    return await decide(tx, request);
+  });
+}
+
+async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<PromotionPass> {
+  const wakes = await takeWakes(tx, batchSize);
+  const fresh = await findNewAndDue(tx, batchSize);
+  const fronts = await findFronts(tx, sortWakes(wakes), batchSize);
+  const swept = sweepAfter === undefined ? [] : await findAfter(tx, sweepAfter, batchSize);
+  const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept]);
+  const candidates = await loadCandidates(tx, [...ids]);
+  const plan = planPromotions({
+    now: await readClock(tx),
+    candidates,
+    resources: await loadResources(
+      tx,
+      distinct(candidates.flatMap(({ resources }) => resources.map(({ name }) => name))),
+    ),
+    runs: await loadRuns(tx, distinct(candidates.flatMap(({ runId }) => runId ?? [])), candidates.length),
+  });
+  const promoted = await write(tx, plan, candidates);
+  const again = fronts.filter((front) => mayGoOn(front, plan)).map(({ key }) => key);
+  await wakeGates(tx, again);
+  return {
+    kind: "passed",
+    promoted,
+    more: again.length > 0 || wakes.length >= batchSize || fresh.length >= batchSize,
+    nextRunAtMs: await msUntilNextRunAt(tx),
+    sweptTo: swept.length < batchSize ? null : (swept.at(-1) ?? null),
+  };
+}
+
+interface WokenFront extends Omit<ParkedFront, "key"> {
+  readonly key: WakeKey;
+}
+
+async function findFronts(
+  tx: Transaction,
+  woken: WokenGates,
+  batchSize: number,
+): Promise<readonly WokenFront[]> {
+  const versions = await findParkedAtVersions(tx, woken.versions, LINE_DEPTH);
+  const runs = await findParkedAtRuns(tx, woken.runs, batchSize);
+  const lines = woken.resources.length === 0 ? [] : [...(await loadLines(tx, woken.resources))];
+  return [
+    ...versions.map((front) => ({ ...front, key: wakeVersion(front.key) })),
+    ...runs.map((front) => ({ ...front, key: wakeRun(asRunId(front.key)) })),
+    ...lines.map(([name, { line, goesOn }]) => ({
+      key: wakeResource(name),
+      taskRunIds: line.map(({ taskRunId }) => taskRunId),
+      goesOn,
+    })),
+  ];
+}
+
+/** The last one that was looked at has left this gate: whoever stands behind it may pass too. */
+function mayGoOn({ key, taskRunIds, goesOn }: WokenFront, plan: PromotionPlan): boolean {
+  const last = taskRunIds.at(-1);
+  if (!goesOn || last === undefined) return false;
+  const cause = plan.waiting.get(last);
+  if (cause === undefined) return true;
+  if (key.startsWith("resource:")) return cause.code !== "RESOURCE_BUSY";
+  const { blockedOn, blockedKey } = parkingOf(cause);
+  return key !== (blockedOn === "RUN_LIMIT" ? wakeRun(asRunId(blockedKey)) : wakeVersion(blockedKey));
+}
+
+async function write(
+  tx: Transaction,
+  plan: PromotionPlan,
+  candidates: readonly WaitingCandidate[],
+): Promise<readonly TaskRunId[]> {
+  const admitted = await promoteTaskRuns(
+    tx,
+    plan.promote.map(({ taskRunId }) => taskRunId),
+  );
+  await park(tx, plan, candidates);
+  await takeHolds(
+    tx,
+    plan.promote.filter(({ taskRunId }: Promotion) => admitted.has(taskRunId)),
+  );
+  return [...admitted];
+}
+
+async function park(
+  tx: Transaction,
+  plan: PromotionPlan,
+  candidates: readonly WaitingCandidate[],
+): Promise<void> {
+  const moves = candidates.flatMap((candidate) => {
+    const cause = plan.waiting.get(candidate.taskRunId);
+    if (cause === undefined) return [];
+    const to = parkingOf(cause);
+    const stays = candidate.blockedOn === to.blockedOn && candidate.blockedKey === to.blockedKey;
+    return stays ? [] : [{ candidate, to }];
+  });
+  const still = await parkTaskRuns(
+    tx,
+    moves.map(({ candidate, to }) => ({ taskRunId: candidate.taskRunId, ...to })),
+  );
+  const moved = moves.filter(({ candidate }) => still.has(candidate.taskRunId));
+  const inLine = (gate: string | null): boolean => gate === "RESOURCE_BUSY";
+  const joins = moved.filter(({ candidate, to }) => inLine(to.blockedOn) && !inLine(candidate.blockedOn));
+  const leaves = moved.filter(({ candidate, to }) => !inLine(to.blockedOn) && inLine(candidate.blockedOn));
+  await joinLines(
+    tx,
+    joins.map(({ candidate }) => candidate.taskRunId),
+  );
+  await leaveLines(
+    tx,
+    leaves.map(({ candidate }) => candidate.taskRunId),
+  );
+  // Whoever stood behind them in a line may go now.
+  await wakeGates(
+    tx,
+    leaves.flatMap(({ candidate }) => candidate.resources.map(({ name }) => wakeResource(name))),
+  );
+}
+
+function distinct<Item>(items: readonly Item[]): readonly Item[] {
+  return [...new Set(items)];
+}

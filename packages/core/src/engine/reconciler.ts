@@ -1,0 +1,53 @@
+/**
+ * Compares what the instance holds in memory with what the database says it runs, with every renewal. A
+ * claim whose answer was lost is handed back; what the database gave to somebody else is aborted.
+ */
+
+import type { InstanceId } from "../domain/ids.ts";
+import type { Pool } from "../store/database.ts";
+import { forgetEndedBatches, listRunning, type RunningRow } from "../store/task-runs/claim.ts";
+import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
+import type { HeldClaim, HeldClaims } from "./held-claims.ts";
+import type { Emit } from "./telemetry.ts";
+
+export interface ReconcileDeps {
+  readonly pool: Pool;
+  readonly instanceId: InstanceId;
+  readonly held: HeldClaims;
+  readonly emit: Emit;
+}
+
+/** Answers how many claims were handed back. */
+export async function reconcileOnce({ pool, instanceId, held, emit }: ReconcileDeps): Promise<number> {
+  // Before the read: what is claimed after it cannot be in its answer.
+  const heldBefore = held.all();
+  const rows = await pool.transaction(async (tx) => {
+    await forgetEndedBatches(tx, instanceId);
+    return await listRunning(tx, instanceId);
+  });
+  for (const { taskRunId, cancelRequested } of rows) {
+    if (cancelRequested) held.get(taskRunId)?.stop.abort("cancel");
+  }
+  abortWhatIsNotOurs(heldBefore, rows, emit);
+  const lost = rows.filter((row) => isLost(row, held));
+  if (lost.length === 0) return 0;
+  const back = await pool.transaction(async (tx) => await handBackTaskRuns(tx, instanceId, lost));
+  for (const { taskRunId, claimNo } of lost) {
+    if (back.has(taskRunId)) emit({ type: "task_run.handed_back", taskRunId, claimNo });
+  }
+  return back.size;
+}
+
+/** The database says that we run it, and we know nothing of it: the answer to our claim never came. */
+function isLost({ taskRunId, claimNo, requestNo }: RunningRow, held: HeldClaims): boolean {
+  return held.get(taskRunId)?.claim.claimNo !== claimNo && !held.isOnItsWay(requestNo);
+}
+
+function abortWhatIsNotOurs(heldBefore: readonly HeldClaim[], rows: readonly RunningRow[], emit: Emit): void {
+  const ours = new Map(rows.map(({ taskRunId, claimNo }) => [taskRunId, claimNo]));
+  for (const { claim, stop, ended } of heldBefore) {
+    if (ended || stop.signal.aborted || ours.get(claim.taskRunId) === claim.claimNo) continue;
+    stop.abort("fence");
+    emit({ type: "task_run.aborted", taskRunId: claim.taskRunId, claimNo: claim.claimNo });
+  }
+}

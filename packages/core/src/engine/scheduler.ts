@@ -1,0 +1,205 @@
+/** Wires everything together; the only file that may. */
+
+import { hostname } from "node:os";
+import { SchedulerError } from "../domain/errors.ts";
+import type { Explanation } from "../domain/explanation.ts";
+import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
+import type { TaskSpec } from "../domain/task-spec.ts";
+import type { TaskRunStatus } from "../domain/task-status.ts";
+import type { Executor } from "../executors/executor.ts";
+import { joinTransaction, openPool, type Pool } from "../store/database.ts";
+import { readOverview } from "../store/instances/overview.ts";
+import { checkInvariants, type InvariantReport } from "../store/invariants/check.ts";
+import { migrate } from "../store/migrations/migrate.ts";
+import { requireSchema } from "../store/migrations/require-schema.ts";
+import { changeRunLimit } from "../store/runs/limit.ts";
+import { findTaskRun } from "../store/task-runs/find.ts";
+import { listTaskRuns, readTaskRun } from "../store/task-runs/read.ts";
+import { cancelOnce } from "./canceler.ts";
+import { createEngine } from "./engine.ts";
+import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
+import { explainOnce } from "./explainer.ts";
+import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
+import { createWakeups, type Wakeups } from "./wakeups.ts";
+
+/** Where a statement is sent: a `pg` client or pool, or anything with the same `query`. */
+export interface CallerTransaction {
+  query(statement: { text: string; values: unknown[] }): Promise<{ rows: unknown[] }>;
+}
+
+export interface EnqueueOptions {
+  /** The task is there exactly when this transaction of yours commits. */
+  readonly transaction?: CallerTransaction;
+}
+
+export interface EnqueueManyOptions extends EnqueueOptions {
+  /** Puts all of them into one new run, which ends when the last of them has ended. */
+  readonly run?: {
+    readonly title: string;
+    /** How many of its task runs may be AVAILABLE or RUNNING at once. Default: 0, unlimited. */
+    readonly limit?: number;
+  };
+}
+
+export interface Enqueued {
+  readonly taskId: TaskId;
+  readonly taskRunId: TaskRunId;
+  readonly status: Extract<TaskRunStatus, "PENDING" | "AVAILABLE">;
+}
+
+export interface EnqueuedMany {
+  readonly runId: RunId | null;
+  /** In the order of the specs. */
+  readonly taskRuns: readonly Enqueued[];
+}
+
+export type CancelAnswer = "canceled" | "canceling" | "ended";
+
+export interface Scheduler {
+  /** Brings the schema up to date. Safe to call from any number of processes at once. */
+  migrate(): Promise<{ readonly applied: readonly string[] }>;
+  /** Joins the cluster: promotes, claims, executes, rescues. */
+  start(): Promise<void>;
+  /** Leaves it: claims nothing more, waits for what runs, and resolves when nothing of it is left. */
+  stop(): Promise<void>;
+  enqueue(spec: TaskSpec, options?: EnqueueOptions): Promise<Enqueued>;
+  /** All or none. */
+  enqueueMany(specs: readonly TaskSpec[], options?: EnqueueManyOptions): Promise<EnqueuedMany>;
+  /**
+   * Asks a task or task run to stop. Resolves once the request is recorded, not once the work has ended.
+   * `canceled`: it had not started. `canceling`: it runs and has been told. `ended`: too late, nothing changed.
+   */
+  cancel(id: string, options?: { readonly by?: string; readonly reason?: string }): Promise<CancelAnswer>;
+  /** Why a task or task run is where it is: every gate, passed or blocking. Takes a full id or a unique prefix. */
+  explain(id: string): Promise<Explanation>;
+  /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
+  get(id: string): Promise<TaskRunDetail>;
+  list(filter?: TaskRunFilter): Promise<TaskRunPage>;
+  overview(): Promise<Overview>;
+  /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
+  setRunLimit(runId: RunId, limit: number): Promise<void>;
+  /**
+   * Looks for broken promises in the database, in the open work and in what began or ended since `since`
+   * (default: an hour ago). Reads only.
+   */
+  checkInvariants(options?: { readonly since?: Date }): Promise<InvariantReport>;
+}
+
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const settings = resolveSettings(options, `${hostname()}-${process.pid}`);
+  const executors = byKind(settings.tasks);
+  const pool = openPool({
+    url: settings.databaseUrl,
+    size: settings.poolSize,
+    queryTimeoutMs: settings.queryTimeoutMs,
+    applicationName: `signalbox ${settings.name}`.slice(0, 63),
+  });
+  const wakeups = createWakeups(pool, settings.directUrl);
+  return {
+    ...lifecycle(pool, settings, executors, wakeups),
+    ...requests(pool, settings, executors, wakeups),
+  };
+}
+
+type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop">;
+
+function lifecycle(
+  pool: Pool,
+  settings: SchedulerSettings,
+  executors: ReadonlyMap<string, Executor>,
+  wakeups: Wakeups,
+): Lifecycle {
+  const engine = createEngine({ pool, settings, executors, wakeups, emit: settings.onEvent });
+  let state: "new" | "started" | "stopped" = "new";
+  return {
+    migrate: async () => await migrate({ url: settings.directUrl }),
+    start: async () => {
+      if (state !== "new") throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
+      state = "started";
+      try {
+        await requireSchema(pool);
+        await engine.start();
+      } catch (error) {
+        state = "new";
+        throw error;
+      }
+    },
+    stop: async () => {
+      if (state === "stopped") return;
+      const wasStarted = state === "started";
+      state = "stopped";
+      if (wasStarted) await engine.stop();
+      await wakeups.stop();
+      await pool.close();
+    },
+  };
+}
+
+function requests(
+  pool: Pool,
+  settings: SchedulerSettings,
+  executors: ReadonlyMap<string, Executor>,
+  wakeups: Wakeups,
+): Omit<Scheduler, keyof Lifecycle> {
+  const enqueueMany: Scheduler["enqueueMany"] = async (specs, { run, transaction } = {}) => {
+    const newRun = run === undefined ? null : { title: run.title, limit: run.limit ?? 0 };
+    const write = await prepareEnqueue({ specs, run: newRun }, executors);
+    if (transaction !== undefined) {
+      const tx = joinTransaction(transaction);
+      const enqueued = await write(tx);
+      await notifyInside(tx, enqueued.taskRuns);
+      return enqueued;
+    }
+    const enqueued = await pool.transaction(write);
+    for (const channel of wakesFor(enqueued.taskRuns)) wakeups.send(channel);
+    return enqueued;
+  };
+  return {
+    enqueueMany,
+    enqueue: async (spec, given) => {
+      const { taskRuns } = await enqueueMany([spec], given);
+      const [enqueued] = taskRuns;
+      if (enqueued === undefined) throw new Error("One task was given and none came back");
+      return enqueued;
+    },
+    cancel: async (id, { by, reason } = {}) => {
+      const answer = await cancelOnce(pool, id, { by: by ?? null, reason: reason ?? null });
+      if (answer === "canceled") wakeups.send("signalbox_gate");
+      if (answer === "canceling") wakeups.send("signalbox_cancel");
+      return answer;
+    },
+    explain: async (id) => await explainOnce(pool, id),
+    get: async (id) => {
+      const { taskRunId } = await findTaskRun(pool, id);
+      const taskRun = await readTaskRun(pool, taskRunId);
+      if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
+      return taskRun;
+    },
+    list: async (filter = {}) => await listTaskRuns(pool, filter),
+    overview: async () => await pool.snapshot(readOverview),
+    setRunLimit: async (runId, limit) => {
+      requireLimit(limit);
+      const found = await pool.transaction(async (tx) => await changeRunLimit(tx, runId, limit));
+      if (!found) throw new SchedulerError("RUN_NOT_FOUND", { runId });
+      wakeups.send("signalbox_gate");
+    },
+    checkInvariants: async ({ since } = {}) =>
+      await pool.snapshot(
+        async (tx) =>
+          await checkInvariants(tx, {
+            since: since ?? new Date(Date.now() - 3_600_000),
+            rescueWithinMs: settings.graceMs + 10 * settings.beatMs,
+          }),
+      ),
+  };
+}
+
+function byKind(executors: readonly Executor[]): ReadonlyMap<string, Executor> {
+  const map = new Map<string, Executor>();
+  for (const executor of executors) {
+    if (map.has(executor.kind)) throw new SchedulerError("DUPLICATE_EXECUTOR", { kind: executor.kind });
+    map.set(executor.kind, executor);
+  }
+  return map;
+}

@@ -1,0 +1,69 @@
+/** What a user may give, and what the engine runs with. Resolved once. */
+
+import type { Executor } from "../executors/executor.ts";
+import type { SchedulerEvent } from "./telemetry.ts";
+
+export interface SchedulerOptions {
+  /** postgres://… of the database that holds the schema `signalbox`. May lead through a pooler. */
+  readonly databaseUrl: string;
+  /** For LISTEN and migrations, which no transaction pooler can carry. Default: `databaseUrl`. */
+  readonly directUrl?: string;
+  /** What this instance can run. Default: nothing; it can still enqueue, cancel and explain. */
+  readonly tasks?: readonly Executor[];
+  /** Display name; the identity is a random boot id. Default: host name and process id. */
+  readonly name?: string;
+  /** Task runs executed at once by this instance. Default: 10. */
+  readonly slots?: number;
+  /** How long a silent instance keeps what it claimed. Must exceed four beats. Default: 60000. */
+  readonly leaseMs?: number;
+  /** How often the instance renews its lease. Default: 5000. */
+  readonly beatMs?: number;
+  /** How long after the end of a lease others wait before they take over. Default: 3000. */
+  readonly graceMs?: number;
+  /** Upper bound on the delay of a missed wake-up. Default: 5000. */
+  readonly pollIntervalMs?: number;
+  /** Task runs looked at, claimed or settled by one statement. Default: 100. */
+  readonly batchSize?: number;
+  /** Database connections for the engine and its callers, the lease's own not counted. Default: 10. */
+  readonly poolSize?: number;
+  /** A statement that takes longer is given up. Default: 10000. */
+  readonly queryTimeoutMs?: number;
+  /** How long `stop` waits for what runs before it tells it to end. Default: 30000. */
+  readonly drainMs?: number;
+  /** Told of everything that happens on this instance. Must not throw. */
+  readonly onEvent?: (event: SchedulerEvent) => void;
+}
+
+export type SchedulerSettings = Readonly<Required<SchedulerOptions>>;
+
+// oxlint-disable-next-line complexity -- one default per field; nothing is decided here
+export function resolveSettings(options: SchedulerOptions, defaultName: string): SchedulerSettings {
+  const settings: SchedulerSettings = {
+    databaseUrl: options.databaseUrl,
+    directUrl: options.directUrl ?? options.databaseUrl,
+    tasks: options.tasks ?? [],
+    name: options.name ?? defaultName,
+    slots: options.slots ?? 10,
+    leaseMs: options.leaseMs ?? 60_000,
+    beatMs: options.beatMs ?? 5_000,
+    graceMs: options.graceMs ?? 3_000,
+    pollIntervalMs: options.pollIntervalMs ?? 5_000,
+    batchSize: options.batchSize ?? 100,
+    poolSize: options.poolSize ?? 10,
+    queryTimeoutMs: options.queryTimeoutMs ?? 10_000,
+    drainMs: options.drainMs ?? 30_000,
+    onEvent: options.onEvent ?? (() => {}),
+  };
+  if (settings.leaseMs <= 4 * settings.beatMs) {
+    throw new RangeError(`leaseMs (${settings.leaseMs}) must exceed four beats (${4 * settings.beatMs})`);
+  }
+  requireWhole("slots", settings.slots);
+  requireWhole("batchSize", settings.batchSize);
+  requireWhole("poolSize", settings.poolSize);
+  return settings;
+}
+
+function requireWhole(name: string, value: number): void {
+  if (!Number.isInteger(value) || value < 1)
+    throw new RangeError(`${name} (${value}) must be a whole number of at least 1`);
+}

@@ -1,0 +1,68 @@
+/**
+ * LISTEN and NOTIFY as a hint between instances. Nothing depends on it: every loop also polls. NOTIFY is
+ * sent after the commit and coalesced, because inside every transaction it costs two thirds of the throughput.
+ */
+
+import type { Database } from "../store/database.ts";
+import { type Listener, listen } from "../store/listen.ts";
+import { notifyChannels, type WakeChannel } from "../store/notify.ts";
+
+export interface Wakeups {
+  /** Tells the other instances, soon; the own loops are woken at once. */
+  send: (channel: WakeChannel) => void;
+  on: (channel: WakeChannel, wake: () => void) => void;
+  start: () => void;
+  stop: () => Promise<void>;
+}
+
+/** At most this often a NOTIFY is sent by one instance. */
+const COALESCE_MS = 50;
+
+export function createWakeups(db: Database, directUrl: string): Wakeups {
+  const wakes = new Map<WakeChannel, (() => void)[]>();
+  const unsent = new Set<WakeChannel>();
+  let timer: NodeJS.Timeout | null = null;
+  let sending: Promise<void> = Promise.resolve();
+  let listener: Listener | null = null;
+
+  const wake = (channel: WakeChannel): void => {
+    for (const run of wakes.get(channel) ?? []) run();
+  };
+  const flush = (): void => {
+    timer = null;
+    const channels = [...unsent];
+    unsent.clear();
+    // Lost with a broken connection; the other side polls.
+    sending = notifyChannels(db, channels).catch(() => {});
+  };
+
+  return {
+    send: (channel) => {
+      wake(channel);
+      unsent.add(channel);
+      timer ??= setTimeout(flush, COALESCE_MS);
+    },
+    on: (channel, run) => {
+      wakes.set(channel, [...(wakes.get(channel) ?? []), run]);
+    },
+    start: () => {
+      listener = listen({
+        url: directUrl,
+        onWake: wake,
+        // Whatever was sent while nobody listened is not sent again.
+        onConnected: () => {
+          for (const channel of wakes.keys()) wake(channel);
+        },
+      });
+    },
+    stop: async () => {
+      if (timer !== null) {
+        clearTimeout(timer);
+        flush();
+      }
+      await sending;
+      await listener?.stop();
+      listener = null;
+    },
+  };
+}

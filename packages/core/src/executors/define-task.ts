@@ -1,0 +1,52 @@
+/** In-process work: a TypeScript function behind a typed kind. */
+
+import { SchedulerError } from "../domain/errors.ts";
+import type { TaskSpec } from "../domain/task-spec.ts";
+import type { ExecutionContext, Executor } from "./executor.ts";
+import { issuePath, type StandardSchema } from "./standard-schema.ts";
+
+/** A spec that was made by `task()`: the kind and the input are right by type. */
+export type TaskOptions = Omit<TaskSpec, "kind" | "input">;
+
+export interface TaskDefinition<Input> extends Executor {
+  /** Says what is to be done, ready for `enqueue`. */
+  task(input: Input, options?: TaskOptions): TaskSpec;
+}
+
+/**
+ * Defines a kind of task that runs as a function in this process. With a `schema` (any Standard Schema
+ * library) the input is checked when it is enqueued and again before the function sees it.
+ */
+export function defineTask<Input = unknown, Parsed = Input>(definition: {
+  readonly kind: string;
+  readonly schema?: StandardSchema<Input, Parsed>;
+  /** Its result is the output. Throw to fail the attempt; a NonRetryableError ends the task. */
+  readonly run: (input: Parsed, context: ExecutionContext) => unknown;
+}): TaskDefinition<Input> {
+  const { kind, schema, run } = definition;
+  const parse = async (input: unknown): Promise<Parsed> => {
+    if (schema === undefined) return input as Parsed;
+    const result = await schema["~standard"].validate(input);
+    if (result.issues === undefined) return result.value;
+    const [first] = result.issues;
+    const at = first === undefined ? "" : issuePath(first);
+    throw new SchedulerError("INVALID_INPUT", {
+      kind,
+      at,
+      problem: first?.message ?? "refused by its schema",
+    });
+  };
+  return {
+    kind,
+    task: (input, options = {}) => ({ ...options, kind, input }),
+    checkInput: async (input) => {
+      await parse(input);
+    },
+    execute: async (input, context) => await run(await parse(input), context),
+  };
+}
+
+/** Thrown by a task whose next attempt would fail in the same way: no further attempt is made. */
+export class NonRetryableError extends Error {
+  override readonly name = "NonRetryableError";
+}

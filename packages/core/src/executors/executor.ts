@@ -1,0 +1,21 @@
+/** The adapter that does one kind of work. The engine knows nothing else about it. */
+
+import type { TaskId, TaskRunId } from "../domain/ids.ts";
+
+export interface ExecutionContext {
+  readonly taskRunId: TaskRunId;
+  readonly taskId: TaskId;
+  readonly attempt: number;
+  /** The claim number. It rises with every claim: hand it to what you change, and let it refuse smaller ones. */
+  readonly fence: number;
+  /** Aborted by a cancel, a shutdown or a lost lease. Stop as soon as you can. */
+  readonly signal: AbortSignal;
+}
+
+export interface Executor {
+  readonly kind: string;
+  /** Checks an input before it is enqueued; throws INVALID_INPUT. */
+  readonly checkInput?: (input: unknown) => Promise<void>;
+  /** Resolves with the output, any JSON value. */
+  execute(input: unknown, context: ExecutionContext): Promise<unknown>;
+}

@@ -1,0 +1,38 @@
+/** The scheduler as a library. What stands here is the whole public surface. */
+
+export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/errors.ts";
+export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
+export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
+export { exclusive, type Resource, shared } from "./domain/resource.ts";
+export type {
+  InstanceView,
+  Overview,
+  TaskRun,
+  TaskRunDetail,
+  TaskRunFilter,
+  TaskRunPage,
+} from "./domain/task-run.ts";
+export type { TaskSpec } from "./domain/task-spec.ts";
+export type { TaskRunStatus, TaskStatus } from "./domain/task-status.ts";
+export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
+export {
+  type CallerTransaction,
+  type CancelAnswer,
+  createScheduler,
+  type Enqueued,
+  type EnqueuedMany,
+  type EnqueueManyOptions,
+  type EnqueueOptions,
+  type Scheduler,
+} from "./engine/scheduler.ts";
+export type { SchedulerOptions } from "./engine/settings.ts";
+export type { NamedTaskRun, SchedulerEvent } from "./engine/telemetry.ts";
+export {
+  defineTask,
+  NonRetryableError,
+  type TaskDefinition,
+  type TaskOptions,
+} from "./executors/define-task.ts";
+export type { ExecutionContext, Executor } from "./executors/executor.ts";
+export type { StandardSchema } from "./executors/standard-schema.ts";
+export type { InvariantReport, InvariantViolation } from "./store/invariants/check.ts";

@@ -1,0 +1,130 @@
+/**
+ * The connection to PostgreSQL: statements, transactions, and what happens to a client that failed.
+ * The only file that talks to `pg`, apart from the lease's own thread and the listener.
+ */
+
+import pg from "pg";
+import { SchedulerError } from "../domain/errors.ts";
+import type { Statement } from "./sql.ts";
+
+/** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
+export interface Database {
+  query<Row>(statement: Statement<Row>): Promise<Row[]>;
+}
+
+/** Only inside `transaction`: the type says which functions need one. */
+export interface Transaction extends Database {
+  readonly isTransaction: true;
+}
+
+export interface Pool extends Database {
+  /** READ COMMITTED, said aloud: under REPEATABLE READ the lock statement itself would take the snapshot. */
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /** Several reads that must agree with each other: one snapshot, nothing written. */
+  snapshot<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly size: number;
+  /** How long the client waits for an answer before it throws the connection away. */
+  readonly queryTimeoutMs: number;
+  readonly applicationName: string;
+}
+
+/** The server gives up before the client does, so that nothing commits after we stopped listening. */
+function statementTimeoutMs(queryTimeoutMs: number): number {
+  return Math.max(1, Math.floor(queryTimeoutMs * 0.8));
+}
+
+export function openPool(options: PoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.size,
+    query_timeout: options.queryTimeoutMs,
+    connectionTimeoutMillis: options.queryTimeoutMs,
+    application_name: options.applicationName,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is thrown away by the pool; without a listener it would end the process.
+  pool.on("error", () => {});
+  const begin = beginText(statementTimeoutMs(options.queryTimeoutMs));
+  return {
+    query: async (statement) => (await pool.query({ text: statement.text, values: statement.values })).rows,
+    transaction: async (work) => await inTransaction(pool, begin, work),
+    snapshot: async (work) => await inTransaction(pool, BEGIN_SNAPSHOT, work),
+    close: async () => await pool.end(),
+  };
+}
+
+const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off";
+
+/**
+ * SET LOCAL, because a pooler refuses the startup parameter and a plain SET would leak to its other
+ * clients. Every statement of ours goes by an index; without the switches the planner turns some of them
+ * into hash joins over whole tables when its statistics are a little old, at seven times the cost.
+ */
+function beginText(timeoutMs: number): string {
+  return [
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    `SET LOCAL statement_timeout = ${timeoutMs}`,
+    "SET LOCAL enable_hashjoin = off",
+    "SET LOCAL enable_mergejoin = off",
+    "SET LOCAL enable_seqscan = off",
+    "SET LOCAL jit = off",
+  ].join("; ");
+}
+
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  begin: string,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  // A connection that breaks while it is checked out tells us by an event and by the rejected query: the query is enough.
+  const ignore = (): void => {};
+  client.on("error", ignore);
+  try {
+    await client.query(begin);
+    const result = await work({
+      isTransaction: true,
+      query: async (statement) =>
+        (await client.query({ text: statement.text, values: statement.values })).rows,
+    });
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    failure = await rollBack(client, error);
+    throw error;
+  } finally {
+    client.off("error", ignore);
+    client.release(failure);
+  }
+}
+
+/** Answers why the client cannot be used again, or nothing when it can. */
+async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
+  // Neither the server's error nor ours: the connection is broken, or still busy with what we gave up on.
+  if (!(cause instanceof pg.DatabaseError) && !(cause instanceof SchedulerError)) {
+    return cause instanceof Error ? cause : new Error(String(cause));
+  }
+  try {
+    await client.query("ROLLBACK");
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** A caller's own transaction, given as a `pg` client or anything with the same `query`. */
+export function joinTransaction(caller: {
+  query(statement: { text: string; values: unknown[] }): Promise<{ rows: unknown[] }>;
+}): Transaction {
+  return {
+    isTransaction: true,
+    query: async <Row>(statement: Statement<Row>) =>
+      (await caller.query({ text: statement.text, values: statement.values })).rows as Row[],
+  };
+}

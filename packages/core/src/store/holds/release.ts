@@ -1,0 +1,65 @@
+import type { TaskId, TaskRunId } from "../../domain/ids.ts";
+import { type WakeKey, wakeResource } from "../../domain/wake.ts";
+import type { Transaction } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/**
+ * Gives back what task runs held, and what was kept for tasks that have ended. Answers which gates this
+ * opens; the caller writes them as wakes in the same transaction.
+ */
+export async function releaseHolds(
+  tx: Transaction,
+  taskRunIds: readonly TaskRunId[],
+  endedTaskIds: readonly TaskId[],
+): Promise<readonly WakeKey[]> {
+  const freed = await tx.query(
+    sql<{ scope: string; slot: number }>("releaseHolds")`
+      DELETE FROM signalbox.hold
+       WHERE task_run_id = ANY (${taskRunIds}::uuid[]) OR reserved_for = ANY (${endedTaskIds}::uuid[])
+      RETURNING scope, slot
+    `,
+  );
+  const resources = freed
+    .filter(({ scope }) => scope.startsWith("resource:"))
+    .map(({ scope, slot }) => ({ name: scope.slice("resource:".length), slot }));
+  await discountUse(tx, resources);
+  const runs = freed.filter(({ scope }) => scope.startsWith("run:")).map(({ scope }) => scope as WakeKey);
+  return [...runs, ...resources.map(({ name }) => wakeResource(name))];
+}
+
+/** The resources a lost attempt held alone stay closed to all but the next attempt: the lost one may still be at work. */
+export async function keepForNextAttempt(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
+  if (taskRunIds.length === 0) return;
+  await tx.query(
+    sql("keepHoldsForNextAttempt")`
+      UPDATE signalbox.hold
+         SET task_run_id = NULL,
+             reserved_for = (SELECT task_id FROM signalbox.task_run WHERE task_run.id = hold.task_run_id)
+       WHERE task_run_id = ANY (${taskRunIds}::uuid[]) AND slot = 0 AND scope LIKE 'resource:%'
+    `,
+  );
+}
+
+async function discountUse(
+  tx: Transaction,
+  freed: readonly { readonly name: string; readonly slot: number }[],
+): Promise<void> {
+  if (freed.length === 0) return;
+  const names = [...new Set(freed.map(({ name }) => name))];
+  const alone = freed.filter(({ slot }) => slot === 0).map(({ name }) => name);
+  const together = freed.filter(({ slot }) => slot > 0).map(({ name }) => name);
+  // In name order first, like every other writer of these rows: no deadlock.
+  await tx.query(
+    sql("lockResourceUse")`
+      SELECT FROM signalbox.resource_use WHERE name = ANY (${names}::text[]) ORDER BY name FOR NO KEY UPDATE
+    `,
+  );
+  await tx.query(
+    sql("discountResourceUse")`
+      UPDATE signalbox.resource_use
+         SET exclusive = exclusive - cardinality(array_positions(${alone}::text[], name)),
+             shared = shared - cardinality(array_positions(${together}::text[], name))
+       WHERE name = ANY (${names}::text[])
+    `,
+  );
+}

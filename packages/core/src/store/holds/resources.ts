@@ -1,0 +1,142 @@
+/** What the gates look at of resources: holders, the front of the line, the smallest open version. */
+
+import type { LineEntry } from "../../domain/gates/gate.ts";
+import { asTaskId, asTaskRunId } from "../../domain/ids.ts";
+import type { ResourceSnapshot } from "../../domain/promotion-snapshot.ts";
+import type { ResourceMode, ResourceName } from "../../domain/resource.ts";
+import type { Database } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/** How far into a line of sharers one look goes; whoever stands behind is seen by the next. */
+export const LINE_DEPTH = 32;
+/** How many of those that share a resource are named. */
+const NAMED_SHARERS = 5;
+
+export async function loadResources(
+  db: Database,
+  names: readonly ResourceName[],
+): Promise<ReadonlyMap<ResourceName, ResourceSnapshot>> {
+  if (names.length === 0) return new Map();
+  const lines = await loadLines(db, names);
+  const rows = await db.query(
+    sql<ResourceRow>("loadResources")`
+      SELECT g.name, alone.task_run_id AS "exclusiveHolder", alone.reserved_for AS "reservedFor",
+             coalesce(used.shared, 0) AS "sharedCount",
+             ARRAY(SELECT task_run_id
+                     FROM signalbox.hold
+                    WHERE scope = 'resource:' || g.name AND slot > 0
+                    ORDER BY slot
+                    LIMIT ${NAMED_SHARERS}) AS "sharedHolders",
+             coalesce((SELECT max(slot) FROM signalbox.hold WHERE scope = 'resource:' || g.name), 0) + 1 AS "nextSharedSlot",
+             array_to_string(lowest.version, '.') AS "lowestVersion", lowest.task_run_id AS "lowestTaskRunId"
+        FROM unnest(${names}::text[]) AS g (name)
+        LEFT JOIN LATERAL (
+             SELECT task_run_id, reserved_for FROM signalbox.hold WHERE scope = 'resource:' || g.name AND slot = 0
+             ) AS alone ON true
+        LEFT JOIN LATERAL (
+             SELECT shared FROM signalbox.resource_use WHERE resource_use.name = g.name) AS used ON true
+        LEFT JOIN LATERAL (
+             SELECT version, task_run_id
+               FROM signalbox.open_version
+              WHERE open_version.name = g.name
+              ORDER BY version, task_run_id
+              LIMIT 1) AS lowest ON true
+    `,
+  );
+  return new Map(rows.map((row) => [row.name, toSnapshot(row, lines.get(row.name) ?? EMPTY_LINE)]));
+}
+
+interface ResourceRow {
+  readonly name: string;
+  readonly exclusiveHolder: string | null;
+  readonly reservedFor: string | null;
+  readonly sharedCount: number;
+  readonly sharedHolders: readonly string[];
+  readonly nextSharedSlot: number;
+  readonly lowestVersion: string | null;
+  readonly lowestTaskRunId: string | null;
+}
+
+interface LineFront {
+  readonly line: readonly LineEntry[];
+  readonly goesOn: boolean;
+}
+const EMPTY_LINE: LineFront = { line: [], goesOn: false };
+
+function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
+  const { lowestVersion, lowestTaskRunId } = row;
+  return {
+    exclusiveHolder: row.exclusiveHolder === null ? null : asTaskRunId(row.exclusiveHolder),
+    reservedFor: row.reservedFor === null ? null : asTaskId(row.reservedFor),
+    sharedHolders: row.sharedHolders.map(asTaskRunId),
+    sharedCount: row.sharedCount,
+    nextSharedSlot: row.nextSharedSlot,
+    line: front.line,
+    lineGoesOn: front.goesOn,
+    lowestOpenVersion:
+      lowestVersion === null || lowestTaskRunId === null
+        ? null
+        : { version: lowestVersion, taskRunId: asTaskRunId(lowestTaskRunId) },
+  };
+}
+
+/** The front of each line: up to and with the first that wants the resource alone. Nobody behind it can go before it. */
+export async function loadLines(
+  db: Database,
+  names: readonly ResourceName[],
+): Promise<ReadonlyMap<ResourceName, LineFront>> {
+  const rows = await db.query(
+    sql<LineRow>("loadLines")`
+      SELECT g.name, l.task_run_id AS "taskRunId", l.priority, l.mode,
+             (extract(epoch FROM l.enqueued_at) * 1000000)::bigint AS "enqueuedUs", l.in_sight AS "inSight"
+        FROM unnest(${names}::text[]) AS g (name)
+       CROSS JOIN LATERAL (
+             SELECT task_run_id, priority, enqueued_at, mode, count(*) OVER () AS in_sight,
+                    count(*) FILTER (WHERE mode = 'exclusive')
+                      OVER (ORDER BY priority, enqueued_at, task_run_id
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS exclusive_ahead
+               FROM (SELECT task_run_id, priority, enqueued_at, mode
+                       FROM signalbox.line
+                      WHERE line.name = g.name
+                      ORDER BY priority, enqueued_at, task_run_id
+                      LIMIT ${LINE_DEPTH + 1}) AS front) AS l
+       WHERE l.exclusive_ahead = 0
+       ORDER BY g.name, l.priority, l.enqueued_at, l.task_run_id
+    `,
+  );
+  const fronts = new Map<ResourceName, LineFront>();
+  for (const [name, entries] of groupByName(rows)) {
+    const kept = entries.slice(0, LINE_DEPTH);
+    const inSight = Number(entries[0]?.inSight ?? 0);
+    fronts.set(name, { line: kept.map(toLineEntry), goesOn: inSight > kept.length });
+  }
+  return fronts;
+}
+
+interface LineRow {
+  readonly name: string;
+  readonly taskRunId: string;
+  readonly priority: number;
+  readonly mode: ResourceMode;
+  readonly enqueuedUs: string;
+  readonly inSight: string;
+}
+
+function toLineEntry(row: LineRow): LineEntry {
+  return {
+    taskRunId: asTaskRunId(row.taskRunId),
+    priority: row.priority,
+    enqueuedUs: Number(row.enqueuedUs),
+    mode: row.mode,
+  };
+}
+
+function groupByName(rows: readonly LineRow[]): ReadonlyMap<ResourceName, readonly LineRow[]> {
+  const groups = new Map<ResourceName, LineRow[]>();
+  for (const row of rows) {
+    const group = groups.get(row.name);
+    if (group === undefined) groups.set(row.name, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

@@ -1,0 +1,79 @@
+/** The row by which an instance says that it lives. */
+
+import { asInstanceId, type InstanceId } from "../../domain/ids.ts";
+import type { Database } from "../database.ts";
+import { sql } from "../sql.ts";
+
+export interface NewInstance {
+  readonly name: string;
+  readonly kinds: readonly string[];
+  readonly slots: number;
+  readonly leaseMs: number;
+}
+
+/** A new boot id each time: whoever was given up for dead never comes back under the old one. */
+export async function joinCluster(db: Database, instance: NewInstance): Promise<InstanceId> {
+  const [row] = await db.query(
+    sql<{ instanceId: string }>("joinCluster")`
+      INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at)
+      VALUES (gen_random_uuid(), ${instance.name}, ${instance.kinds}::text[], ${instance.slots},
+              clock_timestamp() + ${instance.leaseMs} * interval '1 ms')
+      RETURNING boot_id AS "instanceId"
+    `,
+  );
+  if (row === undefined) throw new Error("joinCluster returned no row");
+  return asInstanceId(row.instanceId);
+}
+
+/** From now on it claims nothing; it goes on renewing until what it runs has ended. */
+export async function markDraining(db: Database, instanceId: InstanceId): Promise<boolean> {
+  const rows = await db.query(
+    sql("markDraining")`
+      UPDATE signalbox.instance SET state = 'DRAINING' WHERE boot_id = ${instanceId} AND state = 'LIVE'
+      RETURNING boot_id
+    `,
+  );
+  return rows.length > 0;
+}
+
+/** Its last word. What it still had RUNNING, if anything, is rescued at once. */
+export async function leaveCluster(db: Database, instanceId: InstanceId): Promise<void> {
+  await db.query(
+    sql("leaveCluster")`
+      UPDATE signalbox.instance SET state = 'DEAD', expires_at = clock_timestamp()
+       WHERE boot_id = ${instanceId} AND state <> 'DEAD'
+    `,
+  );
+}
+
+export interface LostInstance {
+  readonly instanceId: InstanceId;
+  readonly name: string;
+  readonly silentMs: number;
+}
+
+/** Both sides of the comparison are the database's clock; the grace covers a renewal that is on its way. */
+export async function markLost(db: Database, graceMs: number): Promise<readonly LostInstance[]> {
+  const rows = await db.query(
+    sql<{ instanceId: string; name: string; silentMs: number }>("markLost")`
+      UPDATE signalbox.instance
+         SET state = 'DEAD'
+       WHERE state IN ('LIVE', 'DRAINING')
+         AND expires_at + ${graceMs} * interval '1 ms' < clock_timestamp()
+      RETURNING boot_id AS "instanceId", name,
+                (extract(epoch FROM clock_timestamp() - beat_at) * 1000)::float8 AS "silentMs"
+    `,
+  );
+  return rows.map((row) => ({ ...row, instanceId: asInstanceId(row.instanceId) }));
+}
+
+/** Rows of instances that ended long ago and have nothing left to rescue. */
+export async function forgetDead(db: Database, olderThanMs: number): Promise<void> {
+  await db.query(
+    sql("forgetDead")`
+      DELETE FROM signalbox.instance
+       WHERE state = 'DEAD' AND expires_at < clock_timestamp() - ${olderThanMs} * interval '1 ms'
+         AND NOT EXISTS (SELECT FROM signalbox.claim_batch WHERE instance_id = boot_id)
+    `,
+  );
+}

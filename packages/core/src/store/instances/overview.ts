@@ -1,0 +1,50 @@
+import { asInstanceId } from "../../domain/ids.ts";
+import type { InstanceView, Overview } from "../../domain/task-run.ts";
+import type { Database } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/** Counts come from the work sets, which hold only what is open. */
+export async function readOverview(db: Database): Promise<Overview> {
+  const waiting = await db.query(
+    sql<{ cause: keyof Overview["waiting"]; count: string }>("countWaiting")`
+      SELECT coalesce(blocked_on, 'NOT_EVALUATED') AS cause, count(*) FROM signalbox.waiting GROUP BY 1 ORDER BY 1
+    `,
+  );
+  const [now] = await db.query(
+    sql<{ computedAt: Date; available: string }>("countReady")`
+      SELECT clock_timestamp() AS "computedAt", (SELECT count(*) FROM signalbox.ready) AS available
+    `,
+  );
+  const instances = await readInstances(db);
+  return {
+    computedAt: now?.computedAt ?? new Date(0),
+    waiting: Object.fromEntries(waiting.map(({ cause, count }) => [cause, Number(count)])),
+    available: Number(now?.available ?? 0),
+    running: instances.reduce((sum, { running }) => sum + running, 0),
+    instances,
+  };
+}
+
+async function readInstances(db: Database): Promise<readonly InstanceView[]> {
+  const rows = await db.query(
+    sql<Omit<InstanceView, "running" | "instanceId"> & { instanceId: string; running: string }>(
+      "readInstances",
+    )`
+      SELECT i.boot_id AS "instanceId", i.name, i.state, i.kinds, i.slots, i.started_at AS "startedAt",
+             i.beat_at AS "beatAt", i.expires_at AS "leaseUntil",
+             (SELECT count(*)
+                FROM signalbox.claim_batch AS b
+               CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
+                JOIN signalbox.task_run AS t ON t.id = g.id
+               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no) AS running
+        FROM signalbox.instance AS i
+       WHERE i.state <> 'DEAD' OR i.beat_at > clock_timestamp() - interval '10 minutes'
+       ORDER BY i.started_at, i.boot_id
+    `,
+  );
+  return rows.map((row) => ({
+    ...row,
+    instanceId: asInstanceId(row.instanceId),
+    running: Number(row.running),
+  }));
+}

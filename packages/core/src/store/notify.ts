@@ -1,0 +1,17 @@
+import type { Database } from "./database.ts";
+import { sql } from "./sql.ts";
+
+/** `gate`: something may be promoted. `ready`: something may be claimed. `cancel`: something is to stop. */
+export type WakeChannel = "signalbox_gate" | "signalbox_ready" | "signalbox_cancel";
+export const WAKE_CHANNELS: readonly WakeChannel[] = [
+  "signalbox_gate",
+  "signalbox_ready",
+  "signalbox_cancel",
+];
+
+export async function notifyChannels(db: Database, channels: readonly WakeChannel[]): Promise<void> {
+  if (channels.length === 0) return;
+  await db.query(
+    sql("notifyChannels")`SELECT pg_notify(channel, '') FROM unnest(${channels}::text[]) AS g (channel)`,
+  );
+}

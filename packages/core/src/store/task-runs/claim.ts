@@ -1,0 +1,154 @@
+import {
+  asRunId,
+  asTaskId,
+  asTaskRunId,
+  type InstanceId,
+  type RunId,
+  type TaskId,
+  type TaskRunId,
+} from "../../domain/ids.ts";
+import type { RetryPolicy } from "../../domain/settlement.ts";
+import type { Transaction } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/** A task run that is ours, with all that execution needs: no read per task follows. */
+export interface Claim {
+  readonly taskRunId: TaskRunId;
+  readonly taskId: TaskId;
+  readonly runId: RunId | null;
+  readonly kind: string;
+  readonly title: string;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly gated: boolean;
+  /** One number per claim statement. It rises, and is the fence. */
+  readonly claimNo: number;
+  readonly input: unknown;
+  readonly policy: RetryPolicy;
+}
+
+export interface ClaimRequest {
+  readonly instanceId: InstanceId;
+  readonly kinds: readonly string[];
+  readonly freeSlots: number;
+  /** The instance's own number of this request: by it reconcile knows a claim whose answer was lost. */
+  readonly requestNo: number;
+}
+
+/**
+ * AVAILABLE → RUNNING. Rows that another instance is taking are skipped, so two never get one. The guard
+ * is inside: a row leaves the work set only if this instance is LIVE at that moment.
+ */
+export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<readonly Claim[]> {
+  const { instanceId, kinds, freeSlots, requestNo } = request;
+  const rows = await tx.query(
+    sql<ClaimRow>("claimTaskRuns")`
+      WITH taken AS (
+        DELETE FROM signalbox.ready
+         WHERE ctid = ANY (ARRAY(
+                 SELECT r.ctid
+                   FROM unnest(${kinds}::text[]) AS g (kind)
+                  CROSS JOIN LATERAL (
+                        SELECT ctid, priority, task_run_id
+                          FROM signalbox.ready
+                         WHERE ready.kind = g.kind
+                           AND EXISTS (SELECT FROM signalbox.instance
+                                        WHERE boot_id = ${instanceId} AND state = 'LIVE'
+                                          AND expires_at > clock_timestamp())
+                         ORDER BY priority, task_run_id
+                         LIMIT ${freeSlots}
+                           FOR UPDATE SKIP LOCKED) AS r
+                  ORDER BY r.priority, r.task_run_id
+                  LIMIT ${freeSlots}))
+        RETURNING task_run_id
+      ), claimed AS (
+        UPDATE signalbox.task_run         -- ANY (ARRAY(…)), not a join: the planner must not be given a choice here
+           SET status = 'RUNNING',
+               claimed_by = ${instanceId},
+               claimed_at = clock_timestamp(),
+               claim_no = (SELECT nextval('signalbox.claim_no')),
+               row_version = row_version + 1
+         WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
+           AND status = 'AVAILABLE'
+        RETURNING id, task_id, run_id, kind, attempt, interruptions, gated, claim_no
+      ), batch AS (
+        INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
+        SELECT claim_no, ${instanceId}, ${requestNo}, array_agg(id) FROM claimed GROUP BY claim_no
+      )
+      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, attempt, interruptions, gated,
+             claim_no AS "claimNo",
+             (SELECT title FROM signalbox.task WHERE task.id = claimed.task_id) AS title,
+             (SELECT input FROM signalbox.task WHERE task.id = claimed.task_id) AS input,
+             (SELECT policy FROM signalbox.task WHERE task.id = claimed.task_id) AS policy
+        FROM claimed
+    `,
+  );
+  return rows.map(toClaim);
+}
+
+interface ClaimRow {
+  readonly taskRunId: string;
+  readonly taskId: string;
+  readonly runId: string | null;
+  readonly kind: string;
+  readonly title: string;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly gated: boolean;
+  readonly claimNo: string;
+  readonly input: unknown;
+  readonly policy: RetryPolicy;
+}
+
+function toClaim(row: ClaimRow): Claim {
+  return {
+    ...row,
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
+    claimNo: Number(row.claimNo),
+  };
+}
+
+export interface RunningRow {
+  readonly taskRunId: TaskRunId;
+  readonly claimNo: number;
+  readonly requestNo: number;
+  readonly cancelRequested: boolean;
+}
+
+/** What the database says this instance is running. */
+export async function listRunning(tx: Transaction, instanceId: InstanceId): Promise<readonly RunningRow[]> {
+  const rows = await tx.query(
+    sql<{ taskRunId: string; claimNo: string; requestNo: number; cancelRequested: boolean }>("listRunning")`
+      SELECT t.id AS "taskRunId", b.claim_no AS "claimNo", b.request_no AS "requestNo",
+             t.cancel_requested_at IS NOT NULL AS "cancelRequested"
+        FROM signalbox.claim_batch AS b
+       CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
+        JOIN signalbox.task_run AS t ON t.id = g.id
+       WHERE b.instance_id = ${instanceId}
+         AND t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = ${instanceId}
+    `,
+  );
+  return rows.map((row) => ({ ...row, taskRunId: asTaskRunId(row.taskRunId), claimNo: Number(row.claimNo) }));
+}
+
+/** Batches of which nothing runs any more are only in the way of reconcile and rescue. */
+export async function forgetEndedBatches(tx: Transaction, instanceId: InstanceId): Promise<void> {
+  await tx.query(
+    sql("forgetEndedBatches")`
+      DELETE FROM signalbox.claim_batch AS b
+       WHERE b.instance_id = ${instanceId}
+         AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
+                           JOIN signalbox.task_run AS t ON t.id = g.id
+                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no)
+    `,
+  );
+}
+
+export async function forgetBatches(tx: Transaction, claimNos: readonly number[]): Promise<void> {
+  if (claimNos.length === 0) return;
+  await tx.query(
+    sql("forgetBatches")`DELETE FROM signalbox.claim_batch WHERE claim_no = ANY (${claimNos}::bigint[])`,
+  );
+}

@@ -1,0 +1,188 @@
+/** What `explain` reads beside the gates' own view: who the blockers are, places in line, who could claim. */
+
+import type { Blocker, ClaimableBy } from "../../domain/explanation.ts";
+import {
+  asInstanceId,
+  asTaskId,
+  asTaskRunId,
+  type InstanceId,
+  type RunId,
+  type TaskId,
+  type TaskRunId,
+} from "../../domain/ids.ts";
+import type { LinePlace } from "../../domain/line.ts";
+import type { ResourceName } from "../../domain/resource.ts";
+import type { TaskRunStatus } from "../../domain/task-status.ts";
+import type { Database } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/** Nobody reads further than this, and counting a line of a million would be slow. */
+const COUNTED_AT_MOST = 1_000;
+
+export async function readClock(db: Database): Promise<Date> {
+  const [row] = await db.query(sql<{ now: Date }>("readClock")`SELECT clock_timestamp() AS now`);
+  if (row === undefined) throw new Error("readClock returned no row");
+  return row.now;
+}
+
+export async function readParking(
+  db: Database,
+  taskRunId: TaskRunId,
+): Promise<{ readonly blockedSince: Date | null } | null> {
+  const [row] = await db.query(
+    sql<{ blockedSince: Date | null }>("readParking")`
+      SELECT blocked_since AS "blockedSince" FROM signalbox.waiting WHERE task_run_id = ${taskRunId}
+    `,
+  );
+  return row ?? null;
+}
+
+export async function loadBlockers(
+  db: Database,
+  taskRunIds: readonly TaskRunId[],
+): Promise<ReadonlyMap<TaskRunId, Blocker>> {
+  if (taskRunIds.length === 0) return new Map();
+  const rows = await db.query(
+    sql<{
+      taskRunId: string;
+      taskId: string;
+      title: string;
+      status: TaskRunStatus;
+      instanceName: string | null;
+      since: Date;
+    }>("loadBlockers")`
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", k.title, t.status,
+             (SELECT name FROM signalbox.instance WHERE boot_id = t.claimed_by) AS "instanceName",
+             coalesce(t.finished_at, t.claimed_at, t.available_at, t.enqueued_at) AS since
+        FROM signalbox.task_run AS t
+        JOIN signalbox.task AS k ON k.id = t.task_id
+       WHERE t.id = ANY (${taskRunIds}::uuid[])
+    `,
+  );
+  return new Map(
+    rows.map((row) => {
+      const taskRunId = asTaskRunId(row.taskRunId);
+      return [taskRunId, { ...row, taskRunId, taskId: asTaskId(row.taskId) }];
+    }),
+  );
+}
+
+/** The newest task run of each task, for a resource that is kept for one. */
+export async function newestOf(
+  db: Database,
+  taskIds: readonly TaskId[],
+): Promise<ReadonlyMap<TaskId, TaskRunId>> {
+  if (taskIds.length === 0) return new Map();
+  const rows = await db.query(
+    sql<{ taskId: string; taskRunId: string }>("newestTaskRunOf")`
+      SELECT DISTINCT ON (task_id) task_id AS "taskId", id AS "taskRunId"
+        FROM signalbox.task_run
+       WHERE task_id = ANY (${taskIds}::uuid[])
+       ORDER BY task_id, attempt DESC
+    `,
+  );
+  return new Map(rows.map((row) => [asTaskId(row.taskId), asTaskRunId(row.taskRunId)]));
+}
+
+/** Some of the task runs that take up a run's slots. */
+export async function holdersOfRun(db: Database, runId: RunId, limit: number): Promise<readonly TaskRunId[]> {
+  const rows = await db.query(
+    sql<{ taskRunId: string }>("holdersOfRun")`
+      SELECT task_run_id AS "taskRunId"
+        FROM signalbox.hold
+       WHERE scope = 'run:' || ${runId}::text AND task_run_id IS NOT NULL
+       ORDER BY slot
+       LIMIT ${limit}
+    `,
+  );
+  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
+}
+
+export interface PlaceInLine {
+  /** 1 is next. */
+  readonly position: number;
+  readonly lineLength: number;
+}
+
+export async function placeAtResource(
+  db: Database,
+  name: ResourceName,
+  place: LinePlace,
+): Promise<PlaceInLine> {
+  const [row] = await db.query(
+    sql<{ ahead: string; others: string }>("placeAtResource")`
+      SELECT (SELECT count(*)
+                FROM (SELECT FROM signalbox.line
+                       WHERE name = ${name}
+                         AND (priority, enqueued_at, task_run_id)
+                             < (${place.priority}::smallint,
+                                to_timestamp(0) + ${place.enqueuedUs}::bigint * interval '1 microsecond',
+                                ${place.taskRunId}::uuid)
+                       LIMIT ${COUNTED_AT_MOST}) AS ahead) AS ahead,
+             (SELECT count(*)
+                FROM (SELECT FROM signalbox.line
+                       WHERE name = ${name} AND task_run_id <> ${place.taskRunId}
+                       LIMIT ${COUNTED_AT_MOST}) AS others) AS others
+    `,
+  );
+  return toPlace(row);
+}
+
+export async function placeAtRun(db: Database, runId: RunId, place: LinePlace): Promise<PlaceInLine> {
+  const [row] = await db.query(
+    sql<{ ahead: string; others: string }>("placeAtRun")`
+      SELECT (SELECT count(*)
+                FROM (SELECT FROM signalbox.waiting
+                       WHERE blocked_on = 'RUN_LIMIT' AND blocked_key = ${runId}::text
+                         AND (priority, enqueued_at, task_run_id)
+                             < (${place.priority}::smallint,
+                                to_timestamp(0) + ${place.enqueuedUs}::bigint * interval '1 microsecond',
+                                ${place.taskRunId}::uuid)
+                       LIMIT ${COUNTED_AT_MOST}) AS ahead) AS ahead,
+             (SELECT count(*)
+                FROM (SELECT FROM signalbox.waiting
+                       WHERE blocked_on = 'RUN_LIMIT' AND blocked_key = ${runId}::text
+                         AND task_run_id <> ${place.taskRunId}
+                       LIMIT ${COUNTED_AT_MOST}) AS others) AS others
+    `,
+  );
+  return toPlace(row);
+}
+
+function toPlace(row: { ahead: string; others: string } | undefined): PlaceInLine {
+  return { position: Number(row?.ahead ?? 0) + 1, lineLength: Number(row?.others ?? 0) + 1 };
+}
+
+/** Live instances that know the kind, with how busy they are. */
+export async function findClaimers(db: Database, kind: string): Promise<readonly ClaimableBy[]> {
+  const rows = await db.query(
+    sql<{ instanceId: string; name: string; slots: number; running: string }>("findClaimers")`
+      SELECT i.boot_id AS "instanceId", i.name, i.slots,
+             (SELECT count(*)
+                FROM signalbox.claim_batch AS b
+               CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
+                JOIN signalbox.task_run AS t ON t.id = g.id
+               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no) AS running
+        FROM signalbox.instance AS i
+       WHERE i.state = 'LIVE' AND i.expires_at > clock_timestamp() AND ${kind} = ANY (i.kinds)
+       ORDER BY i.name
+    `,
+  );
+  return rows.map((row) => ({
+    ...row,
+    instanceId: asInstanceId(row.instanceId),
+    running: Number(row.running),
+  }));
+}
+
+export async function readOwner(
+  db: Database,
+  instanceId: InstanceId,
+): Promise<{ readonly instanceId: InstanceId; readonly name: string; readonly leaseUntil: Date } | null> {
+  const [row] = await db.query(
+    sql<{ name: string; leaseUntil: Date }>("readOwner")`
+      SELECT name, expires_at AS "leaseUntil" FROM signalbox.instance WHERE boot_id = ${instanceId}
+    `,
+  );
+  return row === undefined ? null : { instanceId, ...row };
+}

@@ -1,0 +1,113 @@
+import {
+  asRunId,
+  asTaskId,
+  asTaskRunId,
+  type InstanceId,
+  type RunId,
+  type TaskRunId,
+} from "../../domain/ids.ts";
+import type { Transaction } from "../database.ts";
+import { releaseHolds } from "../holds/release.ts";
+import { wakeGates } from "../holds/wake.ts";
+import { lockRuns } from "../runs/count-down.ts";
+import { sql } from "../sql.ts";
+import { closeTaskRuns } from "./close.ts";
+
+/**
+ * RUNNING → PENDING for claims that were never started, so nothing can happen twice and no attempt is
+ * spent; CANCELED where a cancel was requested. Guarded like a settle. Answers which were handed back.
+ */
+export async function handBackTaskRuns(
+  tx: Transaction,
+  instanceId: InstanceId,
+  claims: readonly { readonly taskRunId: TaskRunId; readonly claimNo: number }[],
+): Promise<ReadonlySet<TaskRunId>> {
+  if (claims.length === 0) return new Set();
+  await lockRuns(
+    tx,
+    await runsOf(
+      tx,
+      claims.map(({ taskRunId }) => taskRunId),
+    ),
+  );
+  const rows = await tx.query(
+    sql<HandedBackRow>("handBackTaskRuns")`
+      WITH mine AS MATERIALIZED (
+        SELECT t.id, t.available_at, t.claimed_at, t.claim_no
+          FROM unnest(${claims.map(({ taskRunId }) => taskRunId)}::uuid[],
+                      ${claims.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
+          JOIN signalbox.task_run AS t ON t.id = g.id
+         WHERE t.claim_no = g.claim_no AND t.claimed_by = ${instanceId} AND t.status = 'RUNNING'
+         ORDER BY t.id
+           FOR UPDATE OF t
+      ), moved AS (
+        UPDATE signalbox.task_run AS t
+           SET status = CASE WHEN t.cancel_requested_at IS NULL THEN 'PENDING' ELSE 'CANCELED' END,
+               outcome = CASE WHEN t.cancel_requested_at IS NOT NULL THEN 'CANCELED' END,
+               finished_at = CASE WHEN t.cancel_requested_at IS NOT NULL THEN clock_timestamp() END,
+               available_at = CASE WHEN t.cancel_requested_at IS NOT NULL THEN t.available_at END,
+               claimed_at = CASE WHEN t.cancel_requested_at IS NOT NULL THEN t.claimed_at END,
+               claimed_by = CASE WHEN t.cancel_requested_at IS NOT NULL THEN t.claimed_by END,
+               row_version = t.row_version + 1
+          FROM mine
+         WHERE t.id = mine.id
+           AND t.claim_no = mine.claim_no AND t.claimed_by = ${instanceId} AND t.status = 'RUNNING'
+        RETURNING t.id, t.task_id, t.run_id, t.kind, t.priority, t.enqueued_at, t.run_at, t.status, t.gated,
+                  t.row_version, mine.available_at, mine.claimed_at, mine.claim_no
+      ), recorded AS (
+        INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+        SELECT 'task_run', id, row_version, 'task_run.handed_back',
+               jsonb_build_object('from', 'RUNNING', 'to', status, 'taskId', task_id, 'runId', run_id,
+                                  'claimNo', claim_no, 'claimedBy', ${instanceId}::uuid,
+                                  'availableAt', available_at, 'claimedAt', claimed_at)
+          FROM moved
+      ), waits AS (
+        INSERT INTO signalbox.waiting
+               (task_run_id, task_id, run_id, kind, priority, enqueued_at, run_at, version, resources)
+        SELECT m.id, m.task_id, m.run_id, m.kind, m.priority, m.enqueued_at, m.run_at, k.version, k.resources
+          FROM moved AS m JOIN signalbox.task AS k ON k.id = m.task_id
+         WHERE m.status = 'PENDING'
+      )
+      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status, gated FROM moved
+    `,
+  );
+  const back = rows
+    .filter(({ status }) => status === "PENDING")
+    .map(({ taskRunId }) => asTaskRunId(taskRunId));
+  await wakeGates(tx, await releaseHolds(tx, back, []));
+  await closeTaskRuns(tx, rows.flatMap(canceledInstead));
+  return new Set(back);
+}
+
+async function runsOf(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<readonly RunId[]> {
+  const rows = await tx.query(
+    sql<{ runId: string }>("runsOfTaskRuns")`
+      SELECT DISTINCT run_id AS "runId"
+        FROM signalbox.task_run
+       WHERE id = ANY (${taskRunIds}::uuid[]) AND run_id IS NOT NULL
+    `,
+  );
+  return rows.map(({ runId }) => asRunId(runId));
+}
+
+interface HandedBackRow {
+  readonly taskRunId: string;
+  readonly taskId: string;
+  readonly runId: string | null;
+  readonly status: "PENDING" | "CANCELED";
+  readonly gated: boolean;
+}
+
+function canceledInstead(row: HandedBackRow): Parameters<typeof closeTaskRuns>[1] {
+  if (row.status === "PENDING") return [];
+  return [
+    {
+      taskRunId: asTaskRunId(row.taskRunId),
+      taskId: asTaskId(row.taskId),
+      runId: row.runId === null ? null : asRunId(row.runId),
+      status: row.status,
+      gated: row.gated,
+      next: null,
+    },
+  ];
+}

@@ -1,0 +1,88 @@
+import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
+import type { Transaction } from "../database.ts";
+import { sql } from "../sql.ts";
+
+export interface InsertedTaskRun {
+  readonly taskId: TaskId;
+  readonly taskRunId: TaskRunId;
+  readonly status: "PENDING" | "AVAILABLE";
+}
+
+/** Tasks with their first task runs and what the work sets need, in one statement. Answers in the given order. */
+export async function insertTasks(
+  tx: Transaction,
+  tasks: readonly ResolvedTask[],
+  runId: RunId | null,
+): Promise<readonly InsertedTaskRun[]> {
+  const rows = await tx.query(
+    sql<{ taskId: string; taskRunId: string; status: "PENDING" | "AVAILABLE" }>("insertTasks")`
+      WITH given AS MATERIALIZED (
+        SELECT ordinality, signalbox.new_id() AS task_id, signalbox.new_id() AS task_run_id,
+               clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
+               string_to_array(version, '.')::bigint[] AS version, resources::jsonb AS resources,
+               policy::jsonb AS policy, gated, CASE WHEN gated THEN 'PENDING' ELSE 'AVAILABLE' END AS status
+          FROM unnest(${tasks.map((task) => task.kind)}::text[],
+                      ${tasks.map((task) => task.title)}::text[],
+                      ${tasks.map((task) => JSON.stringify(task.input))}::text[],
+                      ${tasks.map((task) => task.priority)}::smallint[],
+                      ${tasks.map((task) => task.runAt)}::timestamptz[],
+                      ${tasks.map((task) => task.version)}::text[],
+                      ${tasks.map((task) => JSON.stringify(task.resources))}::text[],
+                      ${tasks.map((task) => JSON.stringify(task.policy))}::text[],
+                      ${tasks.map((task) => isGated(task, runId !== null))}::boolean[])
+               WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated)
+      ), new_task AS (
+        INSERT INTO signalbox.task
+               (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at)
+        SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at
+          FROM given
+      ), new_task_run AS (
+        INSERT INTO signalbox.task_run
+               (id, task_id, run_id, kind, priority, attempt, gated, status, run_at, enqueued_at, available_at)
+        SELECT task_run_id, task_id, ${runId}::uuid, kind, priority, 1, gated, status, run_at, enqueued_at,
+               CASE WHEN NOT gated THEN enqueued_at END
+          FROM given
+      ), new_waiting AS (
+        INSERT INTO signalbox.waiting
+               (task_run_id, task_id, run_id, kind, priority, enqueued_at, run_at, version, resources,
+                blocked_on, blocked_key, blocked_since)
+        SELECT task_run_id, task_id, ${runId}::uuid, kind, priority, enqueued_at, run_at, version, resources,
+               -- Its run time lies ahead: parked without a pass that would find out just that.
+               CASE WHEN run_at > enqueued_at THEN 'RUN_AT' END, CASE WHEN run_at > enqueued_at THEN '' END,
+               CASE WHEN run_at > enqueued_at THEN enqueued_at END
+          FROM given
+         WHERE gated
+      ), new_ready AS (
+        INSERT INTO signalbox.ready (kind, priority, task_run_id)
+        SELECT kind, priority, task_run_id FROM given WHERE NOT gated
+      ), new_version AS (
+        INSERT INTO signalbox.open_version (name, version, task_run_id)
+        SELECT r.name, version, task_run_id
+          FROM given CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text)
+         WHERE version IS NOT NULL
+      )
+      SELECT task_id AS "taskId", task_run_id AS "taskRunId", status FROM given ORDER BY ordinality
+    `,
+  );
+  return rows.map((row) => ({
+    taskId: asTaskId(row.taskId),
+    taskRunId: asTaskRunId(row.taskRunId),
+    status: row.status,
+  }));
+}
+
+export async function insertRun(
+  tx: Transaction,
+  run: { readonly title: string; readonly limit: number; readonly tasks: number },
+): Promise<RunId> {
+  const [row] = await tx.query(
+    sql<{ runId: string }>("insertRun")`
+      INSERT INTO signalbox.run (id, title, task_limit, open_tasks)
+      VALUES (signalbox.new_id(), ${run.title}, ${run.limit}, ${run.tasks})
+      RETURNING id AS "runId"
+    `,
+  );
+  if (row === undefined) throw new Error("insertRun returned no row");
+  return asRunId(row.runId);
+}

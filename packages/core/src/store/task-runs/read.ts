@@ -1,0 +1,122 @@
+/** Task runs as callers see them. */
+
+import { asInstanceId, asRunId, asTaskId, asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
+import type { TaskRun, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../../domain/task-run.ts";
+import { OPEN_STATUSES, type TaskRunStatus } from "../../domain/task-status.ts";
+import type { Database } from "../database.ts";
+import { sql } from "../sql.ts";
+
+type Stored<Shape> = { [Key in keyof Shape]: Key extends "claimNo" ? string | null : Shape[Key] };
+
+function toTaskRun(row: Stored<TaskRun>): TaskRun {
+  return {
+    ...row,
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
+    claimedBy: row.claimedBy === null ? null : asInstanceId(row.claimedBy),
+    claimNo: row.claimNo === null ? null : Number(row.claimNo),
+  };
+}
+
+async function loadTaskRuns(db: Database, ids: readonly TaskRunId[]): Promise<readonly TaskRun[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.query(
+    sql<Stored<TaskRun>>("loadTaskRuns")`
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, k.title, t.attempt, t.status,
+             t.priority, t.run_at AS "runAt", array_to_string(k.version, '.') AS version, k.resources,
+             w.blocked_on AS "blockedOn", t.enqueued_at AS "enqueuedAt", t.available_at AS "availableAt",
+             t.claimed_at AS "claimedAt", t.claimed_by AS "claimedBy",
+             (SELECT name FROM signalbox.instance WHERE boot_id = t.claimed_by) AS "instanceName",
+             t.claim_no AS "claimNo", t.cancel_requested_at AS "cancelRequestedAt", t.finished_at AS "finishedAt",
+             t.outcome, t.row_version AS "rowVersion"
+        FROM signalbox.task_run AS t
+        JOIN signalbox.task AS k ON k.id = t.task_id
+        LEFT JOIN signalbox.waiting AS w ON w.task_run_id = t.id
+       WHERE t.id = ANY (${ids}::uuid[])
+       ORDER BY t.id DESC
+    `,
+  );
+  return rows.map(toTaskRun);
+}
+
+export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<TaskRunDetail | null> {
+  const [taskRun] = await loadTaskRuns(db, [taskRunId]);
+  if (taskRun === undefined) return null;
+  const [more] = await db.query(
+    sql<Pick<TaskRunDetail, "input" | "output" | "error">>("readTaskRunDetail")`
+      SELECT k.input, r.output, r.error
+        FROM signalbox.task AS k
+        LEFT JOIN signalbox.task_run_result AS r ON r.task_run_id = ${taskRunId}::uuid
+       WHERE k.id = ${taskRun.taskId}::uuid
+    `,
+  );
+  return { ...taskRun, input: more?.input ?? null, output: more?.output ?? null, error: more?.error ?? null };
+}
+
+const DEFAULT_PAGE = 50;
+const LARGEST_PAGE = 500;
+
+/** Newest first. What is open is found in the work sets, so that a long history does not slow it down. */
+export async function listTaskRuns(db: Database, filter: TaskRunFilter): Promise<TaskRunPage> {
+  const size = Math.max(1, Math.min(filter.limit ?? DEFAULT_PAGE, LARGEST_PAGE));
+  const statuses = filter.status ?? null;
+  const onlyOpen = statuses !== null && statuses.every((status) => OPEN_STATUSES.includes(status));
+  const ids = onlyOpen
+    ? await findOpen(db, statuses, filter, size + 1)
+    : await findAny(db, statuses, filter, size + 1);
+  const page = ids.slice(0, size);
+  const last = page.at(-1);
+  return {
+    taskRuns: await loadTaskRuns(db, page),
+    next: ids.length > size && last !== undefined ? last : null,
+  };
+}
+
+async function findOpen(
+  db: Database,
+  statuses: readonly TaskRunStatus[],
+  filter: TaskRunFilter,
+  limit: number,
+): Promise<readonly TaskRunId[]> {
+  const rows = await db.query(
+    sql<{ taskRunId: string }>("findOpenTaskRuns")`
+      SELECT t.id AS "taskRunId"
+        FROM (SELECT task_run_id AS id FROM signalbox.waiting WHERE 'PENDING' = ANY (${statuses}::text[])
+              UNION ALL
+              SELECT task_run_id FROM signalbox.ready WHERE 'AVAILABLE' = ANY (${statuses}::text[])
+              UNION ALL
+              SELECT unnest(task_run_ids) FROM signalbox.claim_batch WHERE 'RUNNING' = ANY (${statuses}::text[])) AS active
+        JOIN signalbox.task_run AS t ON t.id = active.id
+       WHERE t.status = ANY (${statuses}::text[])
+         AND (${filter.before ?? null}::uuid IS NULL OR t.id < ${filter.before ?? null}::uuid)
+         AND (${filter.runId ?? null}::uuid IS NULL OR t.run_id = ${filter.runId ?? null}::uuid)
+         AND (${filter.kind ?? null}::text IS NULL OR t.kind = ${filter.kind ?? null}::text)
+       GROUP BY t.id
+       ORDER BY t.id DESC
+       LIMIT ${limit}
+    `,
+  );
+  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
+}
+
+async function findAny(
+  db: Database,
+  statuses: readonly TaskRunStatus[] | null,
+  filter: TaskRunFilter,
+  limit: number,
+): Promise<readonly TaskRunId[]> {
+  const rows = await db.query(
+    sql<{ taskRunId: string }>("findTaskRuns")`
+      SELECT id AS "taskRunId"
+        FROM signalbox.task_run
+       WHERE (${statuses}::text[] IS NULL OR status = ANY (${statuses}::text[]))
+         AND (${filter.before ?? null}::uuid IS NULL OR id < ${filter.before ?? null}::uuid)
+         AND (${filter.runId ?? null}::uuid IS NULL OR run_id = ${filter.runId ?? null}::uuid)
+         AND (${filter.kind ?? null}::text IS NULL OR kind = ${filter.kind ?? null}::text)
+       ORDER BY id DESC
+       LIMIT ${limit}
+    `,
+  );
+  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
+}

@@ -1,0 +1,85 @@
+import {
+  asInstanceId,
+  asRunId,
+  asTaskId,
+  asTaskRunId,
+  type InstanceId,
+  type RunId,
+  type TaskId,
+  type TaskRunId,
+} from "../../domain/ids.ts";
+import type { RetryPolicy } from "../../domain/settlement.ts";
+import type { Transaction } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/** A RUNNING task run whose owner is DEAD or gone. */
+export interface LostTaskRun {
+  readonly taskRunId: TaskRunId;
+  readonly taskId: TaskId;
+  readonly runId: RunId | null;
+  readonly title: string;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly claimNo: number;
+  readonly claimedBy: InstanceId;
+  readonly instanceName: string;
+  readonly policy: RetryPolicy;
+}
+
+/**
+ * Every pass looks at all dead owners, not only at those it has just found dead: a claim that was on its
+ * way when its instance was marked DEAD commits afterwards.
+ */
+export async function findLost(tx: Transaction, limit: number): Promise<readonly LostTaskRun[]> {
+  const rows = await tx.query(
+    sql<LostRow>("findLost")`
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", k.title, t.attempt, t.interruptions,
+             b.claim_no AS "claimNo", b.instance_id AS "claimedBy",
+             coalesce((SELECT name FROM signalbox.instance WHERE boot_id = b.instance_id), 'a forgotten instance')
+               AS "instanceName",
+             k.policy
+        FROM signalbox.claim_batch AS b
+       CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
+        JOIN signalbox.task_run AS t ON t.id = g.id
+        JOIN signalbox.task AS k ON k.id = t.task_id
+       WHERE NOT EXISTS (SELECT FROM signalbox.instance WHERE boot_id = b.instance_id AND state <> 'DEAD')
+         AND t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id
+       ORDER BY t.id
+       LIMIT ${limit}
+    `,
+  );
+  return rows.map((row) => ({
+    ...row,
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
+    claimNo: Number(row.claimNo),
+    claimedBy: asInstanceId(row.claimedBy),
+  }));
+}
+
+interface LostRow {
+  readonly taskRunId: string;
+  readonly taskId: string;
+  readonly runId: string | null;
+  readonly title: string;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly claimNo: string;
+  readonly claimedBy: string;
+  readonly instanceName: string;
+  readonly policy: RetryPolicy;
+}
+
+/** Batches of dead owners of which nothing runs any more. */
+export async function forgetLostBatches(tx: Transaction): Promise<void> {
+  await tx.query(
+    sql("forgetLostBatches")`
+      DELETE FROM signalbox.claim_batch AS b
+       WHERE NOT EXISTS (SELECT FROM signalbox.instance WHERE boot_id = b.instance_id AND state <> 'DEAD')
+         AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
+                           JOIN signalbox.task_run AS t ON t.id = g.id
+                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no)
+    `,
+  );
+}

@@ -1,0 +1,138 @@
+import {
+  asRunId,
+  asTaskId,
+  asTaskRunId,
+  type InstanceId,
+  type RunId,
+  type TaskRunId,
+} from "../../domain/ids.ts";
+import type { Settlement } from "../../domain/settlement.ts";
+import type { TerminalStatus } from "../../domain/task-status.ts";
+import type { Transaction } from "../database.ts";
+import { lockRuns } from "../runs/count-down.ts";
+import { sql } from "../sql.ts";
+import { closeTaskRuns, type EndedTaskRun } from "./close.ts";
+
+/** A settlement with the claim in whose name it is written. */
+export interface SettleRequest {
+  readonly taskRunId: TaskRunId;
+  readonly claimNo: number;
+  readonly claimedBy: InstanceId;
+  readonly runId: RunId | null;
+  readonly settlement: Settlement;
+}
+
+export interface SettledTaskRun {
+  readonly taskRunId: TaskRunId;
+  /** CANCELED where a cancel was requested, whatever the settlement said; a success stays DONE. */
+  readonly status: TerminalStatus;
+  readonly nextTaskRunId: TaskRunId | null;
+}
+
+/**
+ * RUNNING → DONE, FAILED or CANCELED, many at once, each fenced by its claim number and its owner. What is
+ * missing in the answer is not ours any more: its result is void.
+ */
+export async function settleTaskRuns(
+  tx: Transaction,
+  requests: readonly SettleRequest[],
+): Promise<readonly SettledTaskRun[]> {
+  await lockRuns(
+    tx,
+    requests.flatMap(({ runId }) => (runId === null ? [] : [runId])),
+  );
+  const ended = await endClaims(tx, requests);
+  await storeResults(tx, requests, new Set(ended.map(({ taskRunId }) => taskRunId)));
+  const next = new Map(requests.map(({ taskRunId, settlement }) => [taskRunId, settlement.nextAttempt]));
+  const nextIds = await closeTaskRuns(
+    tx,
+    // No new attempt where a cancel was requested: the row says CANCELED then.
+    ended.map((row) => ({
+      ...row,
+      next: row.status === "FAILED" ? (next.get(row.taskRunId) ?? null) : null,
+    })),
+  );
+  return ended.map(({ taskRunId, status }) => ({
+    taskRunId,
+    status,
+    nextTaskRunId: nextIds.get(taskRunId) ?? null,
+  }));
+}
+
+async function endClaims(
+  tx: Transaction,
+  requests: readonly SettleRequest[],
+): Promise<readonly Omit<EndedTaskRun, "next">[]> {
+  const rows = await tx.query(
+    sql<{ taskRunId: string; taskId: string; runId: string | null; status: TerminalStatus; gated: boolean }>(
+      "settleTaskRuns",
+    )`
+      UPDATE signalbox.task_run AS t
+         SET status = CASE WHEN g.status = 'FAILED' AND t.cancel_requested_at IS NOT NULL THEN 'CANCELED' ELSE g.status END,
+             outcome = CASE WHEN g.status = 'FAILED' AND t.cancel_requested_at IS NOT NULL THEN 'CANCELED' ELSE g.outcome END,
+             finished_at = clock_timestamp(),
+             row_version = row_version + 1
+        FROM unnest(${requests.map(({ taskRunId }) => taskRunId)}::uuid[],
+                    ${requests.map(({ claimNo }) => claimNo)}::bigint[],
+                    ${requests.map(({ claimedBy }) => claimedBy)}::uuid[],
+                    ${requests.map(({ settlement }) => settlement.status)}::text[],
+                    ${requests.map(({ settlement }) => settlement.outcome)}::text[])
+             AS g (id, claim_no, claimed_by, status, outcome)
+       WHERE t.id = g.id
+         AND t.claim_no = g.claim_no AND t.claimed_by = g.claimed_by
+         AND t.status = 'RUNNING'
+      RETURNING t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.status, t.gated
+    `,
+  );
+  return rows.map((row) => ({
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
+    status: row.status,
+    gated: row.gated,
+  }));
+}
+
+async function storeResults(
+  tx: Transaction,
+  requests: readonly SettleRequest[],
+  ended: ReadonlySet<TaskRunId>,
+): Promise<void> {
+  const told = requests.filter(
+    ({ taskRunId, settlement }) =>
+      ended.has(taskRunId) && (settlement.error !== null || (settlement.output ?? null) !== null),
+  );
+  if (told.length === 0) return;
+  await tx.query(
+    sql("storeResults")`
+      INSERT INTO signalbox.task_run_result (task_run_id, output, error)
+      SELECT task_run_id, output::jsonb, error::jsonb
+        FROM unnest(${told.map(({ taskRunId }) => taskRunId)}::uuid[],
+                    ${told.map(({ settlement }) => toJson(settlement.output))}::text[],
+                    ${told.map(({ settlement }) => toJson(settlement.error))}::text[]) AS g (task_run_id, output, error)
+    `,
+  );
+}
+
+function toJson(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+/** Of those that could not be settled: which had been before, under the same claim, by a commit whose answer was lost? */
+export async function findSettledBefore(
+  tx: Transaction,
+  requests: readonly Pick<SettleRequest, "taskRunId" | "claimNo">[],
+): Promise<ReadonlyMap<TaskRunId, TerminalStatus>> {
+  if (requests.length === 0) return new Map();
+  const rows = await tx.query(
+    sql<{ taskRunId: string; status: TerminalStatus }>("findSettledBefore")`
+      SELECT t.id AS "taskRunId", t.status
+        FROM unnest(${requests.map(({ taskRunId }) => taskRunId)}::uuid[],
+                    ${requests.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
+        JOIN signalbox.task_run AS t ON t.id = g.id
+       WHERE t.claim_no = g.claim_no AND t.status IN ('DONE', 'FAILED', 'CANCELED')
+         AND t.outcome NOT IN ('LEASE_LOST', 'TOO_MANY_INTERRUPTIONS')
+    `,
+  );
+  return new Map(rows.map(({ taskRunId, status }) => [asTaskRunId(taskRunId), status]));
+}

@@ -1,0 +1,170 @@
+/**
+ * A scheduler without timers: every step happens when the test says so. The same steps as the real one,
+ * on a real database, so what a test sees is what production does.
+ */
+
+import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
+import { claimOnce } from "../engine/claimer.ts";
+import { HeldClaims } from "../engine/held-claims.ts";
+import { type PromotionPass, promoteOnce } from "../engine/promoter.ts";
+import { reconcileOnce } from "../engine/reconciler.ts";
+import { rescueOnce } from "../engine/rescuer.ts";
+import { execute } from "../engine/runner.ts";
+import { createScheduler, type Scheduler } from "../engine/scheduler.ts";
+import { createSettler } from "../engine/settler.ts";
+import type { SchedulerEvent } from "../engine/telemetry.ts";
+import type { Executor } from "../executors/executor.ts";
+import { openPool, type Pool } from "../store/database.ts";
+import { joinCluster } from "../store/instances/instance.ts";
+import { renewLease } from "../store/instances/renew.ts";
+import { sql } from "../store/sql.ts";
+
+export interface ManualOptions {
+  readonly databaseUrl: string;
+  readonly tasks?: readonly Executor[];
+  readonly name?: string;
+  readonly slots?: number;
+  readonly batchSize?: number;
+  readonly leaseMs?: number;
+}
+
+export interface ManualScheduler
+  extends Pick<
+    Scheduler,
+    | "enqueue"
+    | "enqueueMany"
+    | "cancel"
+    | "explain"
+    | "get"
+    | "list"
+    | "overview"
+    | "setRunLimit"
+    | "checkInvariants"
+  > {
+  readonly instanceId: InstanceId;
+  /** Everything it has told so far. */
+  readonly events: readonly SchedulerEvent[];
+  /** What it has claimed and not settled. */
+  readonly held: HeldClaims;
+  /** One pass. */
+  promote(): Promise<PromotionPass>;
+  /** Claims up to its free slots; answers what it got. */
+  claim(): Promise<readonly TaskRunId[]>;
+  /** Runs all it holds to its end. */
+  execute(): Promise<void>;
+  /** Records all that has ended. */
+  settle(): Promise<void>;
+  reconcile(): Promise<number>;
+  /** Finds instances whose lease ran out and settles what they left. No grace. */
+  rescue(): Promise<number>;
+  /** False: it is dead. */
+  renew(): Promise<boolean>;
+  /** Lets its own lease run out, as if it had been silent for as long. */
+  expireLease(): Promise<void>;
+  /** Promotes, claims, executes and settles until a round finds nothing to do. */
+  runUntilIdle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createManualScheduler(options: ManualOptions): Promise<ManualScheduler> {
+  const settings = { tasks: [], name: "manual", slots: 10, batchSize: 100, leaseMs: 60_000, ...options };
+  const pool = openPool({
+    url: settings.databaseUrl,
+    size: 4,
+    queryTimeoutMs: 10_000,
+    applicationName: `signalbox ${settings.name}`,
+  });
+  const { tasks, name, slots, leaseMs } = settings;
+  const kinds = tasks.map(({ kind }) => kind);
+  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs });
+  const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name });
+  return {
+    ...scheduler,
+    ...steps(pool, settings, asInstanceId(instanceId)),
+    close: async () => await closeAll(pool, scheduler),
+  };
+}
+
+async function closeAll(pool: Pool, scheduler: Scheduler): Promise<void> {
+  await scheduler.stop();
+  await pool.close();
+}
+
+type Steps = Omit<ManualScheduler, keyof Scheduler | "close">;
+type Settings = Required<ManualOptions>;
+
+function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
+  const { tasks, name, slots, batchSize } = settings;
+  const executors = new Map(tasks.map((task) => [task.kind, task]));
+  const kinds = [...executors.keys()];
+  const events: SchedulerEvent[] = [];
+  const emit = (event: SchedulerEvent): number => events.push(event);
+  const held = new HeldClaims();
+  const settler = createSettler({ pool, batchSize, emit });
+
+  const promote: Steps["promote"] = async () => await promoteOnce({ pool, batchSize });
+  const claim: Steps["claim"] = async () => {
+    const claimed = await claimOnce({
+      pool,
+      instanceId,
+      kinds,
+      slots,
+      batchSize,
+      held,
+      isTrusted: () => true,
+    });
+    return claimed.map((each) => each.claim.taskRunId);
+  };
+  const executeAll: Steps["execute"] = async () => {
+    const open = held.all().filter(({ ended }) => !ended);
+    await Promise.all(
+      open.map(async (each) => {
+        const outcome = await execute(each, executors, name);
+        held.endExecution(each);
+        settler.add(each.claim, instanceId, outcome, held);
+      }),
+    );
+  };
+  const settle: Steps["settle"] = async () => {
+    while ((await settler.settleOnce()).left > 0);
+  };
+  return {
+    instanceId,
+    events,
+    held,
+    promote,
+    claim,
+    execute: executeAll,
+    settle,
+    reconcile: async () => await reconcileOnce({ pool, instanceId, held, emit }),
+    rescue: async () => await rescueOnce({ pool, graceMs: 0, batchSize, emit }),
+    ...leaseSteps(pool, settings, instanceId),
+    runUntilIdle: async () => {
+      for (;;) {
+        const pass = await promote();
+        const claimed = await claim();
+        await executeAll();
+        await settle();
+        const promoted = pass.kind === "lock_missed" || pass.promoted.length > 0 || pass.more;
+        if (!promoted && claimed.length === 0) return;
+      }
+    },
+  };
+}
+
+function leaseSteps(
+  pool: Pool,
+  { leaseMs }: Settings,
+  instanceId: InstanceId,
+): Pick<Steps, "renew" | "expireLease"> {
+  return {
+    renew: async () => (await pool.query(renewLease(instanceId, leaseMs))).length > 0,
+    expireLease: async () => {
+      await pool.query(
+        sql("expireLease")`
+          UPDATE signalbox.instance SET expires_at = clock_timestamp() - interval '1 ms' WHERE boot_id = ${instanceId}
+        `,
+      );
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** A database per test file, cloned from a migrated template: real commits, real locks, real NOTIFY. */
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
+import { migrate } from "../store/migrations/migrate.ts";
+import { readMigrations } from "../store/migrations/read-migrations.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  /** A plain connection, for arranging and for looking. */
+  readonly client: pg.Client;
+  /** Empties every table between two tests. */
+  clear: () => Promise<void>;
+  /** Drops the database. */
+  drop: () => Promise<void>;
+}
+
+const TEMPLATE_LOCK = 0x73627465;
+
+/** `adminUrl` leads to any database of a server on which databases may be created. */
+export async function createTestDatabase(adminUrl: string): Promise<TestDatabase> {
+  const name = `sb_test_${randomBytes(6).toString("hex")}`;
+  await withAdmin(adminUrl, async (admin) => {
+    const template = await requireTemplate(admin, adminUrl);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  });
+  const url = withDatabase(adminUrl, name);
+  const client = new pg.Client({
+    connectionString: url,
+    query_timeout: 30_000,
+    application_name: "signalbox test",
+  });
+  await client.connect();
+  return {
+    url,
+    client,
+    clear: async () => await clear(client),
+    drop: async () => {
+      await client.end();
+      await withAdmin(adminUrl, async (admin) => {
+        await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      });
+    },
+  };
+}
+
+async function clear(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ names: string | null }>(`
+    SELECT string_agg(format('signalbox.%I', tablename), ', ') AS names
+      FROM pg_tables WHERE schemaname = 'signalbox' AND tablename <> 'migration'`);
+  const names = rows[0]?.names;
+  if (typeof names === "string") await client.query(`TRUNCATE ${names}`);
+}
+
+/** Migrated once per server and set of migrations, whoever comes first. */
+async function requireTemplate(admin: pg.Client, adminUrl: string): Promise<string> {
+  const sum = readMigrations()
+    .map(({ checksum }) => checksum.slice(0, 4))
+    .join("");
+  const template = `sb_template_${sum}`.slice(0, 60);
+  // CREATE DATABASE waits for nobody who copies the template, so the copying is done one after the other.
+  while (!(await tryLock(admin))) await wait(20);
+  const { rowCount } = await admin.query("SELECT FROM pg_database WHERE datname = $1", [template]);
+  if (rowCount === 0) {
+    await admin.query(`CREATE DATABASE ${template}_new`);
+    await migrate({ url: withDatabase(adminUrl, `${template}_new`) });
+    await admin.query(`ALTER DATABASE ${template}_new RENAME TO ${template}`);
+  }
+  return template;
+}
+
+async function tryLock(admin: pg.Client): Promise<boolean> {
+  const { rows } = await admin.query<{ locked: boolean }>("SELECT pg_try_advisory_lock($1) AS locked", [
+    TEMPLATE_LOCK,
+  ]);
+  return rows[0]?.locked === true;
+}
+
+async function withAdmin(adminUrl: string, work: (admin: pg.Client) => Promise<void>): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminUrl, query_timeout: 60_000 });
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
