@@ -66,8 +66,8 @@ describe("every rule finds a planted violation", () => {
       core("engine/promoter.ts", `import { claimOnce } from "./claimer.ts";`),
       core("engine/settler.ts", `import type { PromoteResult } from "./promoter.ts";`),
       core("engine/rescuer.ts", `import { drain } from "./relay.ts";`),
-      core("engine/loop.ts", `import { renew } from "./lease-keeper.ts";`),
-      core("engine/leases/renewal.ts", `import { renew } from "../lease-keeper.ts";`),
+      core("engine/loop.ts", `import { claimOnce } from "./claimer.ts";`),
+      core("engine/leases/renewal.ts", `import { claimOnce } from "../claimer.ts";`),
     ],
     "only the store speaks SQL": [
       core("engine/promoter.ts", 'const pending = sql<Row>("pending")`\n  SELECT 1\n`;'),
