@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { candidate, runSnapshot, snapshot } from "../testing/builders.ts";
+import { candidate, snapshot } from "../testing/builders.ts";
 import { asRunId, asTaskRunId } from "./ids.ts";
 import { planPromotions } from "./promotion.ts";
 import { exclusive } from "./resource.ts";
@@ -87,27 +87,46 @@ describe("run slots", () => {
 });
 
 describe("a snapshot that lacks a fact", () => {
-  it("is refused when it lacks a resource", () => {
-    const read = {
-      ...snapshot({ candidates: [candidate({ resources: [exclusive(orders)] })] }),
+  function reasons(plan: ReturnType<typeof planPromotions>): readonly (readonly [string, string])[] {
+    return [...plan.failed].map(([taskRunId, error]) => [taskRunId, String(error)]);
+  }
+
+  it("fails the candidate whose resource it lacks, and nobody else", () => {
+    const plan = planPromotions({
+      ...snapshot({
+        candidates: [candidate({ taskRunId: first, resources: [exclusive(orders)] }), candidate()],
+      }),
       resources: new Map(),
-    };
+    });
 
-    expect(() => planPromotions(read)).toThrow('The snapshot lacks the resource "prod/orders"');
+    expect(reasons(plan)).toEqual([[first, 'Error: The snapshot lacks the resource "prod/orders"']]);
+    expect(idsOf(plan)).toEqual([candidate().taskRunId]);
+    expect(plan.waiting.size).toBe(0);
   });
 
-  it("is refused when it lacks a run", () => {
-    const read = { ...snapshot({ candidates: [candidate({ runId: nightly })] }), runs: new Map() };
+  it("fails the candidate whose run it lacks", () => {
+    const plan = planPromotions({
+      ...snapshot({ candidates: [candidate({ taskRunId: first, runId: nightly })] }),
+      runs: new Map(),
+    });
 
-    expect(() => planPromotions(read)).toThrow("The snapshot lacks the run nightly");
+    expect(reasons(plan)).toEqual([[first, "Error: The snapshot lacks the run nightly"]]);
   });
 
-  it("is refused when it names fewer free slots than the limit leaves", () => {
-    const read = {
-      ...snapshot({ candidates: [candidate({ runId: nightly })] }),
-      runs: new Map([[nightly, runSnapshot({ limit: 3, active: 1, freeSlots: [] })]]),
-    };
+  it("fails the candidate for which it names no free slot, and gives the resource to the next", () => {
+    const resources = [exclusive(orders)];
 
-    expect(() => planPromotions(read)).toThrow("The snapshot names too few free slots of run nightly");
+    const plan = planPromotions(
+      snapshot({
+        candidates: [
+          candidate({ taskRunId: first, runId: nightly, resources }),
+          candidate({ taskRunId: second, resources }),
+        ],
+        runs: { nightly: { limit: 3, active: 1, freeSlots: [] } },
+      }),
+    );
+
+    expect(reasons(plan)).toEqual([[first, "Error: The snapshot names too few free slots of run nightly"]]);
+    expect(idsOf(plan)).toEqual([second]);
   });
 });

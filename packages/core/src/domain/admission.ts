@@ -64,8 +64,9 @@ export class Admission implements GateView {
   }
 
   admit(candidate: Candidate): Promotion {
-    const resourceSlots = candidate.resources.map((wanted) => this.#take(wanted, candidate));
+    // The slot first: it may be missing, and then nothing must look taken.
     const runSlot = candidate.runId === null ? null : this.#takeRunSlot(candidate.runId);
+    const resourceSlots = candidate.resources.map((wanted) => this.#take(wanted, candidate));
     return { taskRunId: candidate.taskRunId, runSlot, resourceSlots };
   }
 

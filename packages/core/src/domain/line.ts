@@ -6,7 +6,7 @@ import type { TaskRunId } from "./ids.ts";
  */
 export interface LinePlace {
   readonly taskRunId: TaskRunId;
-  /** 0 is the most urgent, 9 the least. */
+  /** 0 is the most urgent, 9 the least; -1 is a task that goes on after its instance was lost. */
   readonly priority: number;
   readonly enqueuedUs: number;
 }

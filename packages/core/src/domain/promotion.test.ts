@@ -29,7 +29,7 @@ describe("a promotion pass", () => {
   it("plans nothing when nobody asks", () => {
     const plan = planPromotions(snapshot());
 
-    expect(plan).toEqual({ promote: [], waiting: new Map() });
+    expect(plan).toEqual({ promote: [], waiting: new Map(), failed: new Map() });
   });
 
   it("says for each one that waits under which gate it waits", () => {

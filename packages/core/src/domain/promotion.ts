@@ -15,20 +15,27 @@ import type { WaitingCause } from "./waiting-cause.ts";
 export interface PromotionPlan {
   readonly promote: readonly Promotion[];
   readonly waiting: ReadonlyMap<TaskRunId, WaitingCause>;
+  /** Could not be judged. They stay where they are; the others are not held up by them. */
+  readonly failed: ReadonlyMap<TaskRunId, unknown>;
 }
 
 export function planPromotions(snapshot: PromotionSnapshot): PromotionPlan {
   const admission = new Admission(snapshot);
   const promote: Promotion[] = [];
   const waiting = new Map<TaskRunId, WaitingCause>();
+  const failed = new Map<TaskRunId, unknown>();
   for (const candidate of snapshot.candidates.toSorted(comparePlaces)) {
-    const cause = firstCause(candidate, admission);
-    if (cause === null) {
-      promote.push(admission.admit(candidate));
-    } else {
-      admission.keepWaiting(candidate, cause);
-      waiting.set(candidate.taskRunId, cause);
+    try {
+      const cause = firstCause(candidate, admission);
+      if (cause === null) {
+        promote.push(admission.admit(candidate));
+      } else {
+        admission.keepWaiting(candidate, cause);
+        waiting.set(candidate.taskRunId, cause);
+      }
+    } catch (error) {
+      failed.set(candidate.taskRunId, error);
     }
   }
-  return { promote, waiting };
+  return { promote, waiting, failed };
 }

@@ -71,8 +71,16 @@ describe("a failure", () => {
   it("does not count the attempts that ended with their instance, neither in number nor in delay", () => {
     const settlement = settle(failed, policy, { attempt: 4, interruptions: 2 }, 0);
 
-    expect(settlement.nextAttempt).toEqual({ delayMs: 1_000, interruptions: 2, keepsExclusiveHolds: false });
+    expect(settlement.nextAttempt).toMatchObject({ delayMs: 1_000, interruptions: 2 });
     expect(settle(failed, policy, { attempt: 5, interruptions: 2 }, 0).nextAttempt).toBeNull();
+  });
+});
+
+describe("a failure after an interruption", () => {
+  it("keeps for the next attempt what was kept for this one: the lost attempt may still be at work", () => {
+    const settlement = settle(failed, policy, { attempt: 2, interruptions: 1 }, 0);
+
+    expect(settlement.nextAttempt?.keepsExclusiveHolds).toBe(true);
   });
 });
 

@@ -82,7 +82,12 @@ function failed(
     output: null,
     error: { code: outcome.code, message: outcome.message },
     nextAttempt: again
-      ? { delayMs: backoffMs(policy.backoff, failures, random), interruptions, keepsExclusiveHolds: false }
+      ? {
+          delayMs: backoffMs(policy.backoff, failures, random),
+          interruptions,
+          // What was kept after a loss is kept until the task ends: the lost attempt may still be at work.
+          keepsExclusiveHolds: interruptions > 0,
+        }
       : null,
   };
 }

@@ -13,6 +13,7 @@ export interface TaskRun {
   readonly title: string;
   readonly attempt: number;
   readonly status: TaskRunStatus;
+  /** 0 is the most urgent, 9 the least; -1 is a task that goes on after its instance was lost. */
   readonly priority: number;
   readonly runAt: Date | null;
   readonly version: Version | null;

@@ -72,7 +72,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     stop: async () => {
       await Promise.all([loops.joiner.stop(), loops.claimer.stop()]);
-      await memberships.startDraining();
+      await memberships.startDraining().catch((error: unknown) => onError(error, "draining"));
       if (!(await allEnded(memberships, settings.drainMs))) {
         memberships.stopExecutions();
         await allEnded(memberships, OBEY_MS);
@@ -80,7 +80,12 @@ export function createEngine(deps: EngineDeps): Engine {
       await Promise.all(
         [loops.promoter, loops.rescuer, loops.reconciler, loops.settler].map((loop) => loop.stop()),
       );
-      while ((await settler.settleOnce()).left > 0);
+      try {
+        while ((await settler.settleOnce()).left > 0);
+      } catch (error) {
+        // The database is away. What is not recorded is rescued by whoever finds it.
+        onError(error, "settler");
+      }
       await memberships.leave();
     },
   };

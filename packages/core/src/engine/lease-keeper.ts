@@ -2,6 +2,7 @@
 
 import type { Worker } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
+import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
 import type { LeaseMessage, LeaseThreadData } from "./lease-thread.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { startThread } from "./start-thread.ts";
@@ -28,33 +29,29 @@ const TRUSTED_PART = 0.75;
 
 export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   const { url, instanceId, leaseMs, beatMs } = options;
-  const ticks = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  const counter = new Int32Array(ticks);
-  let trustedUntilMs = options.begunAtMs + leaseMs * TRUSTED_PART;
+  const buffer = newLeaseBuffer(options.begunAtMs);
+  const memory = openLeaseMemory(buffer);
   let over = false;
 
-  const isTrusted = (): boolean => !over && monotonicMs() < trustedUntilMs;
+  const isTrusted = (): boolean => !over && monotonicMs() < memory.renewedAtMs() + leaseMs * TRUSTED_PART;
   const lose = (): void => {
     if (over) return;
     over = true;
     clearInterval(timer);
     options.onLost();
   };
-  const data: LeaseThreadData = { url, instanceId, leaseMs, beatMs, ticks };
+  const data: LeaseThreadData = { url, instanceId, leaseMs, beatMs, memory: buffer };
   const thread: Worker = startThread("lease-thread", data);
-  thread.on("message", (message: LeaseMessage) => {
+  thread.on("message", ({ kind }: LeaseMessage) => {
     if (over) return;
-    if (message.kind === "lost") return lose();
-    if (message.kind === "failed") return;
-    trustedUntilMs = Math.max(trustedUntilMs, message.sentAtMs + leaseMs * TRUSTED_PART);
-    if (isTrusted()) options.onRenewed();
-    else lose();
+    if (kind === "lost") lose();
+    else if (kind === "renewed") options.onRenewed();
   });
   // A thread that cannot run renews nothing: the deadline decides, as with every other failure.
   thread.on("error", () => {});
   const timer = setInterval(
     () => {
-      Atomics.add(counter, 0, 1);
+      memory.tick();
       if (!isTrusted()) lose();
     },
     Math.min(beatMs, 250),

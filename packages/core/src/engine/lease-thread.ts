@@ -8,6 +8,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
 import type { InstanceId } from "../domain/ids.ts";
 import { renewLease } from "../store/instances/renew.ts";
+import { openLeaseMemory } from "./lease-memory.ts";
 import { monotonicMs } from "./monotonic.ts";
 
 export interface LeaseThreadData {
@@ -15,12 +16,11 @@ export interface LeaseThreadData {
   readonly instanceId: InstanceId;
   readonly leaseMs: number;
   readonly beatMs: number;
-  /** One number that the main loop raises with each tick. */
-  readonly ticks: SharedArrayBuffer;
+  readonly memory: SharedArrayBuffer;
 }
 
 export type LeaseMessage =
-  | { readonly kind: "renewed"; readonly sentAtMs: number }
+  | { readonly kind: "renewed" }
   | { readonly kind: "lost" }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -28,9 +28,9 @@ export type LeaseMessage =
 const MAIN_LOOP_DEAD_MS = 120_000;
 
 const data = workerData as LeaseThreadData;
-const ticks = new Int32Array(data.ticks);
+const memory = openLeaseMemory(data.memory);
 let client: pg.Client | null = null;
-let lastTick = Atomics.load(ticks, 0);
+let lastTick = memory.ticks();
 let lastTickAtMs = monotonicMs();
 
 function tell(message: LeaseMessage): void {
@@ -57,7 +57,7 @@ async function connected(): Promise<pg.Client> {
 }
 
 function mainLoopLives(): boolean {
-  const tick = Atomics.load(ticks, 0);
+  const tick = memory.ticks();
   if (tick !== lastTick) {
     lastTick = tick;
     lastTickAtMs = monotonicMs();
@@ -73,7 +73,8 @@ async function beat(): Promise<void> {
     const sentAtMs = monotonicMs();
     const { text, values } = renewLease(data.instanceId, data.leaseMs);
     const { rowCount } = await db.query({ text, values });
-    tell(rowCount === 1 ? { kind: "renewed", sentAtMs } : { kind: "lost" });
+    if (rowCount === 1) memory.renewed(sentAtMs);
+    tell({ kind: rowCount === 1 ? "renewed" : "lost" });
   } catch (error) {
     // After a timeout the connection is still busy with what we gave up on: throw it away.
     const broken = client;

@@ -34,6 +34,7 @@ export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineP
         sweepAfter = result.sweptTo;
         if (sweepAfter === null) nextSweepAtMs = monotonicMs() + SWEEP_MS;
       }
+      for (const [taskRunId, error] of result.failed) emit({ type: "gate.failed", taskRunId, error });
       if (result.promoted.length > 0) {
         emit({ type: "task_run.promoted", taskRunIds: result.promoted });
         wakeups.send("signalbox_ready");
@@ -94,8 +95,8 @@ export function settlerLoop({ settings, settler, wakeups, onError }: EngineParts
     name: "settler",
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
-      const { settled, left } = await settler.settleOnce();
-      if (settled > 0) wakeups.send("signalbox_gate");
+      const { left, opensGates } = await settler.settleOnce();
+      if (opensGates) wakeups.send("signalbox_gate");
       return left > 0 ? { againInMs: 0 } : "rest";
     },
     onError,

@@ -89,7 +89,12 @@ export class Memberships {
     if (life === null) return;
     this.#current = null;
     await life.lease.stop();
-    await leaveCluster(this.#deps.pool, life.instanceId);
+    try {
+      await leaveCluster(this.#deps.pool, life.instanceId);
+    } catch (error) {
+      // The database is away: the lease runs out by itself.
+      this.#deps.emit({ type: "loop.failed", loop: "leaving", error });
+    }
     this.#deps.emit({ type: "instance.left", instanceId: life.instanceId });
   }
 

@@ -49,6 +49,7 @@ export type PromotionPass =
   | {
       readonly kind: "passed";
       readonly promoted: readonly TaskRunId[];
+      readonly failed: ReadonlyMap<TaskRunId, unknown>;
       /** There was more to look at than one pass takes. */
       readonly more: boolean;
       readonly nextRunAtMs: number | null;
@@ -85,6 +86,7 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   return {
     kind: "passed",
     promoted,
+    failed: plan.failed,
     more: again.length > 0 || wakes.length >= batchSize || fresh.length >= batchSize,
     nextRunAtMs: await msUntilNextRunAt(tx),
     sweptTo: swept.length < batchSize ? null : (swept.at(-1) ?? null),
@@ -119,10 +121,16 @@ function mayGoOn({ key, taskRunIds, goesOn }: WokenFront, plan: PromotionPlan): 
   const last = taskRunIds.at(-1);
   if (!goesOn || last === undefined) return false;
   const cause = plan.waiting.get(last);
-  if (cause === undefined) return true;
+  if (cause === undefined) return !tookAlone(key, last, plan);
   if (key.startsWith("resource:")) return cause.code !== "RESOURCE_BUSY";
   const { blockedOn, blockedKey } = parkingOf(cause);
   return key !== (blockedOn === "RUN_LIMIT" ? wakeRun(asRunId(blockedKey)) : wakeVersion(blockedKey));
+}
+
+/** Whoever has the resource alone keeps out all who stand behind. */
+function tookAlone(key: WakeKey, taskRunId: TaskRunId, plan: PromotionPlan): boolean {
+  const promotion = plan.promote.find((each) => each.taskRunId === taskRunId);
+  return promotion?.resourceSlots.some(({ name, slot }) => slot === 0 && wakeResource(name) === key) === true;
 }
 
 async function write(

@@ -3,7 +3,7 @@
 import { type Settlement, settle } from "../domain/settlement.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { forgetDead, type LostInstance, markLost } from "../store/instances/instance.ts";
-import { findLost, forgetLostBatches, type LostTaskRun } from "../store/task-runs/rescue.ts";
+import { findLost, forgetLostBatches, type LostTaskRun, recordRescue } from "../store/task-runs/rescue.ts";
 import { type SettledTaskRun, settleTaskRuns } from "../store/task-runs/settle.ts";
 import type { Emit } from "./telemetry.ts";
 
@@ -44,6 +44,11 @@ async function settleLost(
   const settled = await settleTaskRuns(
     tx,
     lost.map((taskRun) => ({ ...taskRun, settlement: settlementOf(taskRun) })),
+  );
+  const ids = new Set(settled.map(({ taskRunId }) => taskRunId));
+  await recordRescue(
+    tx,
+    lost.filter(({ taskRunId }) => ids.has(taskRunId)),
   );
   return { lost, settled };
 }

@@ -21,10 +21,16 @@ interface Finished {
   readonly held: HeldClaims;
 }
 
+export interface SettlePass {
+  readonly left: number;
+  /** Something that was waited for has ended, or a new attempt waits. */
+  readonly opensGates: boolean;
+}
+
 export interface Settler {
   add(claim: Claim, claimedBy: InstanceId, outcome: Outcome, held: HeldClaims): void;
   /** Writes up to one batch. Throws when the database does; nothing is lost then. */
-  settleOnce(): Promise<{ readonly settled: number; readonly left: number }>;
+  settleOnce(): Promise<SettlePass>;
 }
 
 export function createSettler(deps: {
@@ -40,11 +46,14 @@ export function createSettler(deps: {
     },
     settleOnce: async () => {
       const batch = waiting.slice(0, deps.batchSize);
-      if (batch.length === 0) return { settled: 0, left: 0 };
+      if (batch.length === 0) return { left: 0, opensGates: false };
       const answers = await deps.pool.transaction(async (tx) => await record(tx, batch));
       waiting = waiting.slice(batch.length);
       for (const finished of batch) tell(deps.emit, finished, answers);
-      return { settled: batch.length, left: waiting.length };
+      const opensGates = batch.some(
+        ({ claim, settlement }) => claim.gated || settlement.nextAttempt !== null,
+      );
+      return { left: waiting.length, opensGates };
     },
   };
 }

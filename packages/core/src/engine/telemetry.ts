@@ -25,6 +25,8 @@ export type SchedulerEvent =
     }
   | { readonly type: "task_run.promoted"; readonly taskRunIds: readonly TaskRunId[] }
   | { readonly type: "gate.lock_missed" }
+  /** A task run could not be judged. It waits on; the others are not held up by it. */
+  | { readonly type: "gate.failed"; readonly taskRunId: TaskRunId; readonly error: unknown }
   | (NamedTaskRun & { readonly type: "task_run.claimed"; readonly claimNo: number })
   | (NamedTaskRun & {
       readonly type: "task_run.settled";

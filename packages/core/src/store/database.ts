@@ -49,16 +49,28 @@ export function openPool(options: PoolOptions): Pool {
   });
   // An idle connection that breaks is thrown away by the pool; without a listener it would end the process.
   pool.on("error", () => {});
-  const begin = beginText(statementTimeoutMs(options.queryTimeoutMs));
+  const timeoutMs = statementTimeoutMs(options.queryTimeoutMs);
+  const begin = beginText(timeoutMs);
+  const beginSnapshot = beginSnapshotText(timeoutMs);
   return {
     query: async (statement) => (await pool.query({ text: statement.text, values: statement.values })).rows,
     transaction: async (work) => await inTransaction(pool, begin, work),
-    snapshot: async (work) => await inTransaction(pool, BEGIN_SNAPSHOT, work),
+    snapshot: async (work) => await inTransaction(pool, beginSnapshot, work),
     close: async () => await pool.end(),
   };
 }
 
-const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off";
+/** A process that is frozen in the middle of a transaction must not keep its row locks from the others. */
+const IDLE_TIMEOUT_MS = 5_000;
+
+function beginSnapshotText(timeoutMs: number): string {
+  return [
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    `SET LOCAL statement_timeout = ${timeoutMs}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
+    "SET LOCAL jit = off",
+  ].join("; ");
+}
 
 /**
  * SET LOCAL, because a pooler refuses the startup parameter and a plain SET would leak to its other
@@ -69,6 +81,7 @@ function beginText(timeoutMs: number): string {
   return [
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
     `SET LOCAL statement_timeout = ${timeoutMs}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
     "SET LOCAL enable_hashjoin = off",
     "SET LOCAL enable_mergejoin = off",
     "SET LOCAL enable_seqscan = off",

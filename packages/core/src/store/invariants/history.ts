@@ -13,7 +13,7 @@ export function onlyKnownMoves(since: Date): Statement<Violation> {
       FROM signalbox.event_store
      WHERE aggregate_type = 'task_run' AND at >= ${since}
        AND data ? 'from'
-       AND (data->>'from', data->>'to') NOT IN (('AVAILABLE', 'PENDING'), ('RUNNING', 'PENDING'), ('RUNNING', 'CANCELED'))
+       AND (data->>'from', data->>'to') NOT IN (('AVAILABLE', 'PENDING'), ('RUNNING', 'PENDING'), ('RUNNING', 'FAILED'), ('RUNNING', 'CANCELED'))
     UNION ALL
     SELECT format('gated task run %s was never promoted and is %s', id, status)
       FROM signalbox.task_run
@@ -93,13 +93,12 @@ export function exclusionHolds(since: Date): Statement<Violation> {
     SELECT format('%s: task run %s began at %s, while it was kept for task %s after LEASE_LOST', other.name, other.id,
                   other.s, lost.task_id)
       FROM at_resource AS lost
-      JOIN signalbox.task_run AS follower
-        ON follower.task_id = lost.task_id
-       AND follower.attempt = 1 + (SELECT attempt FROM signalbox.task_run WHERE id = lost.id)
+     CROSS JOIN LATERAL (
+           SELECT CASE WHEN bool_or(t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')) THEN 'infinity'
+                       ELSE max(t.finished_at) END AS at
+             FROM signalbox.task_run AS t WHERE t.task_id = lost.task_id) AS task_end
       JOIN at_resource AS other
-        ON other.name = lost.name AND other.task_id <> lost.task_id
-       AND other.s > lost.e
-       AND other.s < coalesce(follower.available_at, follower.finished_at, 'infinity')
+        ON other.name = lost.name AND other.task_id <> lost.task_id AND other.s > lost.e AND other.s < task_end.at
      WHERE lost.outcome = 'LEASE_LOST' AND lost.mode = 'exclusive'
   `;
 }

@@ -32,17 +32,25 @@ export async function cancelTaskRun(
   );
   const [row] = await tx.query(
     sql<{ status: "CANCELED" | "RUNNING"; gated: boolean }>("cancelTaskRun")`
-      UPDATE signalbox.task_run
-         SET status = CASE WHEN status = 'RUNNING' THEN 'RUNNING' ELSE 'CANCELED' END,
-             outcome = CASE WHEN status <> 'RUNNING' THEN 'CANCELED' END,
-             finished_at = CASE WHEN status <> 'RUNNING' THEN clock_timestamp() END,
-             cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-             cancel_requested_by = coalesce(cancel_requested_by, ${request.by}),
-             cancel_reason = coalesce(cancel_reason, ${request.reason}),
-             row_version = row_version + 1
-       WHERE id = ${taskRun.taskRunId}
-         AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
-      RETURNING status, gated
+      WITH canceled AS (
+        UPDATE signalbox.task_run
+           SET status = CASE WHEN status = 'RUNNING' THEN 'RUNNING' ELSE 'CANCELED' END,
+               outcome = CASE WHEN status <> 'RUNNING' THEN 'CANCELED' END,
+               finished_at = CASE WHEN status <> 'RUNNING' THEN clock_timestamp() END,
+               cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+               cancel_requested_by = coalesce(cancel_requested_by, ${request.by}),
+               cancel_reason = coalesce(cancel_reason, ${request.reason}),
+               row_version = row_version + 1
+         WHERE id = ${taskRun.taskRunId}
+           AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
+        RETURNING id, status, gated, row_version
+      ), recorded AS (
+        INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+        SELECT 'task_run', id, row_version, 'task_run.cancel_requested',
+               jsonb_build_object('status', status, 'by', ${request.by}::text, 'reason', ${request.reason}::text)
+          FROM canceled
+      )
+      SELECT status, gated FROM canceled
     `,
   );
   if (row === undefined) return "ended";

@@ -170,7 +170,9 @@ export async function loadCandidates(
   const rows = await db.query(
     sql<WaitingRow>("loadCandidates")`
       SELECT task_run_id AS "taskRunId", task_id AS "taskId", run_id AS "runId", priority,
-             (extract(epoch FROM enqueued_at) * 1000000)::bigint AS "enqueuedUs", run_at AS "runAt",
+             (extract(epoch FROM enqueued_at) * 1000000)::bigint AS "enqueuedUs",
+             -- Rounded up to what a Date can hold, while "now" is rounded down: never a moment too early.
+             date_trunc('milliseconds', run_at + interval '999 microseconds') AS "runAt",
              array_to_string(version, '.') AS version, resources,
              blocked_on AS "blockedOn", blocked_key AS "blockedKey"
         FROM signalbox.waiting

@@ -83,3 +83,19 @@ export async function forgetLostBatches(tx: Transaction): Promise<void> {
     `,
   );
 }
+
+/** An irregular end, so it is told as an event too: who was lost with what. */
+export async function recordRescue(tx: Transaction, rescued: readonly LostTaskRun[]): Promise<void> {
+  if (rescued.length === 0) return;
+  await tx.query(
+    sql("recordRescue")`
+      INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+      SELECT 'task_run', t.id, t.row_version, 'task_run.rescued',
+             jsonb_build_object('from', 'RUNNING', 'to', t.status, 'taskId', t.task_id, 'runId', t.run_id,
+                                'claimNo', t.claim_no, 'claimedBy', t.claimed_by,
+                                'availableAt', t.available_at, 'claimedAt', t.claimed_at)
+        FROM signalbox.task_run AS t
+       WHERE t.id = ANY (${rescued.map(({ taskRunId }) => taskRunId)}::uuid[])
+    `,
+  );
+}

@@ -1,0 +1,99 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import type { InstanceId } from "../domain/ids.ts";
+import { openPool, type Pool } from "../store/database.ts";
+import { joinCluster } from "../store/instances/instance.ts";
+import { createTestDatabase, type TestDatabase } from "../testing/test-database.ts";
+import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
+import { monotonicMs } from "./monotonic.ts";
+
+const LEASE_MS = 2_000;
+const BEAT_MS = 200;
+
+let database: TestDatabase;
+let pool: Pool;
+let instanceId: InstanceId;
+let lease: LeaseKeeper;
+let renewals = 0;
+let losses = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase(inject("adminUrl"));
+  pool = openPool({ url: database.url, size: 1, queryTimeoutMs: 5_000, applicationName: "test" });
+});
+afterAll(async () => {
+  await pool.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  renewals = 0;
+  losses = 0;
+  const begunAtMs = monotonicMs();
+  instanceId = await joinCluster(pool, { name: "inst-a", kinds: [], slots: 1, leaseMs: LEASE_MS });
+  lease = keepLease({
+    url: database.url,
+    instanceId,
+    leaseMs: LEASE_MS,
+    beatMs: BEAT_MS,
+    begunAtMs,
+    onRenewed: () => {
+      renewals += 1;
+    },
+    onLost: () => {
+      losses += 1;
+    },
+  });
+  await until(() => renewals > 0);
+});
+afterEach(async () => await lease.stop());
+
+async function until(condition: () => boolean): Promise<void> {
+  const giveUpAt = monotonicMs() + 20_000;
+  while (!condition()) {
+    if (monotonicMs() > giveUpAt) throw new Error("The condition did not come true within 20 s");
+    await wait(5);
+  }
+}
+
+async function leaseLeftMs(): Promise<number> {
+  const { rows } = await database.client.query<{ ms: number }>(
+    "SELECT (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS ms FROM signalbox.instance WHERE boot_id = $1",
+    [instanceId],
+  );
+  return rows[0]?.ms ?? Number.NaN;
+}
+
+it("keeps the lease while the main loop is busy for longer than the lease", async () => {
+  const busyUntilMs = monotonicMs() + 1.5 * LEASE_MS;
+  while (monotonicMs() < busyUntilMs);
+
+  // Asked before the loop has seen any message of the thread: what counts was written while it was busy.
+  expect(lease.isTrusted()).toBe(true);
+  expect(await leaseLeftMs()).toBeGreaterThan(0);
+  const before = renewals;
+  await until(() => renewals > before);
+  expect(losses).toBe(0);
+});
+
+it("gives the lease up when others have marked the instance DEAD", async () => {
+  await database.client.query("UPDATE signalbox.instance SET state = 'DEAD' WHERE boot_id = $1", [
+    instanceId,
+  ]);
+
+  await until(() => losses > 0);
+
+  expect(lease.isTrusted()).toBe(false);
+  expect(losses).toBe(1);
+});
+
+it("gives the lease up before it ends in the database, when no renewal comes through", async () => {
+  // The renewal waits for this lock, as it would for a network that swallows packets.
+  await database.client.query("BEGIN");
+  await database.client.query("SELECT FROM signalbox.instance WHERE boot_id = $1 FOR UPDATE", [instanceId]);
+
+  await until(() => losses > 0);
+
+  expect(lease.isTrusted()).toBe(false);
+  expect(await leaseLeftMs()).toBeGreaterThan(0);
+  await database.client.query("ROLLBACK");
+});
