@@ -29,6 +29,9 @@ export default defineConfig({
         test: {
           ...inlined,
           name: "unit",
+          // Pure functions share nothing that a fresh process would have to protect.
+          pool: "threads",
+          isolate: false,
           include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "test/unit/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/dist/**", "**/*.db.test.ts"],
           typecheck: {

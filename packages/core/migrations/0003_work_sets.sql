@@ -63,10 +63,10 @@ CREATE TABLE signalbox.hold (
   scope        text NOT NULL,                               -- 'run:<id>' or 'resource:<name>'
   slot         integer NOT NULL,                            -- of a resource: 0 is the exclusive one
   task_run_id  uuid,
-  reserved_for uuid,                                        -- the task it is kept for after its holder was lost
+  reserved_for uuid,                                        -- the task it is kept for since a holder was lost
   since        timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (scope, slot),
-  CONSTRAINT hold_has_a_holder_or_is_reserved CHECK ((task_run_id IS NULL) <> (reserved_for IS NULL))
+  CONSTRAINT hold_has_a_holder_or_is_reserved CHECK (task_run_id IS NOT NULL OR reserved_for IS NOT NULL)
 );
 CREATE INDEX hold_of_task_run ON signalbox.hold (task_run_id) WHERE task_run_id IS NOT NULL;
 CREATE INDEX hold_reserved_for ON signalbox.hold (reserved_for) WHERE reserved_for IS NOT NULL;

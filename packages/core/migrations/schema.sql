@@ -36,7 +36,7 @@ CREATE TABLE signalbox.hold (
   reserved_for uuid,
   since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT hold_pkey PRIMARY KEY (scope, slot),
-  CONSTRAINT hold_has_a_holder_or_is_reserved CHECK ((task_run_id IS NULL) <> (reserved_for IS NULL))
+  CONSTRAINT hold_has_a_holder_or_is_reserved CHECK (task_run_id IS NOT NULL OR reserved_for IS NOT NULL)
 );
 CREATE INDEX hold_of_task_run ON signalbox.hold USING btree (task_run_id) WHERE (task_run_id IS NOT NULL);
 CREATE INDEX hold_reserved_for ON signalbox.hold USING btree (reserved_for) WHERE (reserved_for IS NOT NULL);

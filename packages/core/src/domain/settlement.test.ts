@@ -76,14 +76,6 @@ describe("a failure", () => {
   });
 });
 
-describe("a failure after an interruption", () => {
-  it("keeps for the next attempt what was kept for this one: the lost attempt may still be at work", () => {
-    const settlement = settle(failed, policy, { attempt: 2, interruptions: 1 }, 0);
-
-    expect(settlement.nextAttempt?.keepsExclusiveHolds).toBe(true);
-  });
-});
-
 describe("a lost instance", () => {
   it("makes a task run FAILED, and says whose lease ran out", () => {
     const settlement = settle(lost, policy, firstAttempt, 0);

@@ -45,7 +45,10 @@ export interface Settlement {
 export interface NextAttempt {
   readonly delayMs: number;
   readonly interruptions: number;
-  /** The resources held alone are kept for the next attempt: the lost one may still be at work. */
+  /**
+   * From now on the resources held alone are kept for this task until it ends: the lost attempt may still be
+   * at work. What is kept already stays so, whatever this says.
+   */
   readonly keepsExclusiveHolds: boolean;
 }
 
@@ -82,12 +85,7 @@ function failed(
     output: null,
     error: { code: outcome.code, message: outcome.message },
     nextAttempt: again
-      ? {
-          delayMs: backoffMs(policy.backoff, failures, random),
-          interruptions,
-          // What was kept after a loss is kept until the task ends: the lost attempt may still be at work.
-          keepsExclusiveHolds: interruptions > 0,
-        }
+      ? { delayMs: backoffMs(policy.backoff, failures, random), interruptions, keepsExclusiveHolds: false }
       : null,
   };
 }

@@ -7,10 +7,11 @@ import type { HeldClaim } from "./held-claims.ts";
 import { createLoop, type Loop } from "./loop.ts";
 import type { Membership } from "./membership.ts";
 import { monotonicMs } from "./monotonic.ts";
-import { promoteOnce } from "./promoter.ts";
+import { type PromotionPass, promoteOnce } from "./promoter.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import { rescueOnce } from "./rescuer.ts";
 import { execute } from "./runner.ts";
+import type { Emit } from "./telemetry.ts";
 
 /** How often the whole of what waits is looked at again, as a net under wakes that were lost by a bug. */
 const SWEEP_MS = 30_000;
@@ -34,16 +35,18 @@ export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineP
         sweepAfter = result.sweptTo;
         if (sweepAfter === null) nextSweepAtMs = monotonicMs() + SWEEP_MS;
       }
-      for (const [taskRunId, error] of result.failed) emit({ type: "gate.failed", taskRunId, error });
-      if (result.promoted.length > 0) {
-        emit({ type: "task_run.promoted", taskRunIds: result.promoted });
-        wakeups.send("signalbox_ready");
-      }
+      tellPromotions(emit, result);
+      if (result.promoted.length > 0) wakeups.send("signalbox_ready");
       if (result.more || (sweeps && sweepAfter !== null)) return { againInMs: 0 };
       return result.nextRunAtMs === null ? "rest" : { againInMs: Math.max(0, result.nextRunAtMs) + 1 };
     },
     onError,
   });
+}
+
+function tellPromotions(emit: Emit, { promoted, failed }: Extract<PromotionPass, { kind: "passed" }>): void {
+  for (const [taskRunId, error] of failed) emit({ type: "gate.failed", taskRunId, error });
+  if (promoted.length > 0) emit({ type: "task_run.promoted", taskRunIds: promoted });
 }
 
 export function claimerLoop(parts: EngineParts): Loop {

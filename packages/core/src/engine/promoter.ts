@@ -80,14 +80,14 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
     ),
     runs: await loadRuns(tx, distinct(candidates.flatMap(({ runId }) => runId ?? [])), candidates.length),
   });
-  const promoted = await write(tx, plan, candidates);
+  const { promoted, leftLines } = await write(tx, plan, candidates);
   const again = fronts.filter((front) => mayGoOn(front, plan)).map(({ key }) => key);
   await wakeGates(tx, again);
   return {
     kind: "passed",
     promoted,
     failed: plan.failed,
-    more: again.length > 0 || wakes.length >= batchSize || fresh.length >= batchSize,
+    more: again.length > 0 || leftLines || wakes.length >= batchSize || fresh.length >= batchSize,
     nextRunAtMs: await msUntilNextRunAt(tx),
     sweptTo: swept.length < batchSize ? null : (swept.at(-1) ?? null),
   };
@@ -137,24 +137,25 @@ async function write(
   tx: Transaction,
   plan: PromotionPlan,
   candidates: readonly WaitingCandidate[],
-): Promise<readonly TaskRunId[]> {
+): Promise<{ readonly promoted: readonly TaskRunId[]; readonly leftLines: boolean }> {
   const admitted = await promoteTaskRuns(
     tx,
     plan.promote.map(({ taskRunId }) => taskRunId),
   );
-  await park(tx, plan, candidates);
+  const leftLines = await park(tx, plan, candidates);
   await takeHolds(
     tx,
     plan.promote.filter(({ taskRunId }: Promotion) => admitted.has(taskRunId)),
   );
-  return [...admitted];
+  return { promoted: [...admitted], leftLines };
 }
 
+/** Answers whether somebody left a line without being admitted: then those behind are to be looked at. */
 async function park(
   tx: Transaction,
   plan: PromotionPlan,
   candidates: readonly WaitingCandidate[],
-): Promise<void> {
+): Promise<boolean> {
   const moves = candidates.flatMap((candidate) => {
     const cause = plan.waiting.get(candidate.taskRunId);
     if (cause === undefined) return [];
@@ -183,6 +184,7 @@ async function park(
     tx,
     leaves.flatMap(({ candidate }) => candidate.resources.map(({ name }) => wakeResource(name))),
   );
+  return leaves.length > 0;
 }
 
 function distinct<Item>(items: readonly Item[]): readonly Item[] {

@@ -58,32 +58,32 @@ export type CancelAnswer = "canceled" | "canceling" | "ended";
 
 export interface Scheduler {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
-  migrate(): Promise<{ readonly applied: readonly string[] }>;
+  readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
   /** Joins the cluster: promotes, claims, executes, rescues. */
-  start(): Promise<void>;
+  readonly start: () => Promise<void>;
   /** Leaves it: claims nothing more, waits for what runs, and resolves when nothing of it is left. */
-  stop(): Promise<void>;
-  enqueue(spec: TaskSpec, options?: EnqueueOptions): Promise<Enqueued>;
+  readonly stop: () => Promise<void>;
+  readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
   /** All or none. */
-  enqueueMany(specs: readonly TaskSpec[], options?: EnqueueManyOptions): Promise<EnqueuedMany>;
+  readonly enqueueMany: (specs: readonly TaskSpec[], options?: EnqueueManyOptions) => Promise<EnqueuedMany>;
   /**
    * Asks a task or task run to stop. Resolves once the request is recorded, not once the work has ended.
    * `canceled`: it had not started. `canceling`: it runs and has been told. `ended`: too late, nothing changed.
    */
   cancel(id: string, options?: { readonly by?: string; readonly reason?: string }): Promise<CancelAnswer>;
   /** Why a task or task run is where it is: every gate, passed or blocking. Takes a full id or a unique prefix. */
-  explain(id: string): Promise<Explanation>;
+  readonly explain: (id: string) => Promise<Explanation>;
   /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
-  get(id: string): Promise<TaskRunDetail>;
-  list(filter?: TaskRunFilter): Promise<TaskRunPage>;
-  overview(): Promise<Overview>;
+  readonly get: (id: string) => Promise<TaskRunDetail>;
+  readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
+  readonly overview: () => Promise<Overview>;
   /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
-  setRunLimit(runId: RunId, limit: number): Promise<void>;
+  readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
   /**
    * Looks for broken promises in the database, in the open work and in what began or ended since `since`
    * (default: an hour ago). Reads only.
    */
-  checkInvariants(options?: { readonly since?: Date }): Promise<InvariantReport>;
+  readonly checkInvariants: (options?: { readonly since?: Date }) => Promise<InvariantReport>;
 }
 
 export function createScheduler(options: SchedulerOptions): Scheduler {

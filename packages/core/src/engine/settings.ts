@@ -54,16 +54,25 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     drainMs: options.drainMs ?? 30_000,
     onEvent: options.onEvent ?? (() => {}),
   };
+  for (const name of ["slots", "batchSize", "poolSize"] as const) requireWhole(name, settings[name]);
+  for (const name of ["leaseMs", "beatMs", "pollIntervalMs", "queryTimeoutMs"] as const)
+    requireLength(name, settings[name], 1);
+  for (const name of ["graceMs", "drainMs"] as const) requireLength(name, settings[name], 0);
   if (settings.leaseMs <= 4 * settings.beatMs) {
     throw new RangeError(`leaseMs (${settings.leaseMs}) must exceed four beats (${4 * settings.beatMs})`);
   }
-  requireWhole("slots", settings.slots);
-  requireWhole("batchSize", settings.batchSize);
-  requireWhole("poolSize", settings.poolSize);
   return settings;
 }
 
 function requireWhole(name: string, value: number): void {
-  if (!Number.isInteger(value) || value < 1)
-    throw new RangeError(`${name} (${value}) must be a whole number of at least 1`);
+  if (Number.isInteger(value) && value >= 1) return;
+  throw new RangeError(`${name} (${value}) must be a whole number of at least 1`);
+}
+
+/** A timer takes no longer one. */
+const LONGEST_MS = 2_147_483_647;
+
+function requireLength(name: string, value: number, least: number): void {
+  if (value >= least && value <= LONGEST_MS) return;
+  throw new RangeError(`${name} (${value}) must be between ${least} and ${LONGEST_MS} milliseconds`);
 }

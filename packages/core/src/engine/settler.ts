@@ -28,9 +28,9 @@ export interface SettlePass {
 }
 
 export interface Settler {
-  add(claim: Claim, claimedBy: InstanceId, outcome: Outcome, held: HeldClaims): void;
+  readonly add: (claim: Claim, claimedBy: InstanceId, outcome: Outcome, held: HeldClaims) => void;
   /** Writes up to one batch. Throws when the database does; nothing is lost then. */
-  settleOnce(): Promise<SettlePass>;
+  readonly settleOnce: () => Promise<SettlePass>;
 }
 
 export function createSettler(deps: {

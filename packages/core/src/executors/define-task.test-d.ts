@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import { defineTask, type TaskDefinition, type TaskOptions } from "./define-task.ts";
 import type { ExecutionContext, Executor } from "./executor.ts";
-import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
+import type { StandardSchema } from "./standard-schema.ts";
 
 declare const numeral: StandardSchema<string, number>;
 
@@ -72,13 +72,5 @@ describe("the types of a defined task", () => {
 
   it("fit a scheduler, whatever their input", () => {
     expectTypeOf<TaskDefinition<string>>().toExtend<Executor>();
-  });
-});
-
-describe("the types of a schema", () => {
-  it("can be asked for", () => {
-    expectTypeOf<SchemaInput<typeof numeral>>().toEqualTypeOf<string>();
-    expectTypeOf<SchemaOutput<typeof numeral>>().toEqualTypeOf<number>();
-    expectTypeOf<SchemaInput<string>>().toEqualTypeOf<never>();
   });
 });

@@ -13,16 +13,23 @@ export interface TaskDefinition<Input> extends Executor {
   task(input: Input, options?: TaskOptions): TaskSpec;
 }
 
+interface TaskParts<Parsed> {
+  readonly kind: string;
+  /** Its result is the output. Throw to fail the attempt; a NonRetryableError ends the task. */
+  readonly run: (input: Parsed, context: ExecutionContext) => unknown;
+}
+
 /**
  * Defines a kind of task that runs as a function in this process. With a `schema` (any Standard Schema
  * library) the input is checked when it is enqueued and again before the function sees it.
  */
-export function defineTask<Input = unknown, Parsed = Input>(definition: {
-  readonly kind: string;
-  readonly schema?: StandardSchema<Input, Parsed>;
-  /** Its result is the output. Throw to fail the attempt; a NonRetryableError ends the task. */
-  readonly run: (input: Parsed, context: ExecutionContext) => unknown;
-}): TaskDefinition<Input> {
+export function defineTask<Input, Parsed>(
+  definition: TaskParts<Parsed> & { readonly schema: StandardSchema<Input, Parsed> },
+): TaskDefinition<Input>;
+export function defineTask<Input = unknown>(definition: TaskParts<Input>): TaskDefinition<Input>;
+export function defineTask<Input, Parsed>(
+  definition: TaskParts<Parsed> & { readonly schema?: StandardSchema<Input, Parsed> },
+): TaskDefinition<Input> {
   const { kind, schema, run } = definition;
   const parse = async (input: unknown): Promise<Parsed> => {
     if (schema === undefined) return input as Parsed;

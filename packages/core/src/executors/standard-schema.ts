@@ -12,7 +12,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-export type SchemaResult<Output> =
+type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
@@ -20,9 +20,6 @@ export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
-
-export type SchemaInput<Schema> = Schema extends StandardSchema<infer Input, unknown> ? Input : never;
-export type SchemaOutput<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : never;
 
 export function issuePath(issue: SchemaIssue): string {
   return (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");

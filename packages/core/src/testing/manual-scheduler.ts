@@ -47,23 +47,23 @@ export interface ManualScheduler
   /** What it has claimed and not settled. */
   readonly held: HeldClaims;
   /** One pass. */
-  promote(): Promise<PromotionPass>;
+  readonly promote: () => Promise<PromotionPass>;
   /** Claims up to its free slots; answers what it got. */
-  claim(): Promise<readonly TaskRunId[]>;
+  readonly claim: () => Promise<readonly TaskRunId[]>;
   /** Runs all it holds to its end. */
-  execute(): Promise<void>;
+  readonly execute: () => Promise<void>;
   /** Records all that has ended. */
-  settle(): Promise<void>;
-  reconcile(): Promise<number>;
+  readonly settle: () => Promise<void>;
+  readonly reconcile: () => Promise<number>;
   /** Finds instances whose lease ran out and settles what they left. No grace. */
-  rescue(): Promise<number>;
+  readonly rescue: () => Promise<number>;
   /** False: it is dead. */
-  renew(): Promise<boolean>;
+  readonly renew: () => Promise<boolean>;
   /** Lets its own lease run out, as if it had been silent for as long. */
-  expireLease(): Promise<void>;
+  readonly expireLease: () => Promise<void>;
   /** Promotes, claims, executes and settles until a round finds nothing to do. */
-  runUntilIdle(): Promise<void>;
-  close(): Promise<void>;
+  readonly runUntilIdle: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function createManualScheduler(options: ManualOptions): Promise<ManualScheduler> {

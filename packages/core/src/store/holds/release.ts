@@ -4,14 +4,22 @@ import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
 /**
- * Gives back what task runs held, and what was kept for tasks that have ended. Answers which gates this
- * opens; the caller writes them as wakes in the same transaction.
+ * Gives back what task runs held, except what is kept for their tasks since a loss, unless these have ended.
+ * Answers which gates this opens; the caller writes them as wakes in the same transaction.
  */
 export async function releaseHolds(
   tx: Transaction,
   taskRunIds: readonly TaskRunId[],
   endedTaskIds: readonly TaskId[],
 ): Promise<readonly WakeKey[]> {
+  await tx.query(
+    sql("keepReservedHolds")`
+      UPDATE signalbox.hold
+         SET task_run_id = NULL
+       WHERE task_run_id = ANY (${taskRunIds}::uuid[])
+         AND reserved_for IS NOT NULL AND reserved_for <> ALL (${endedTaskIds}::uuid[])
+    `,
+  );
   const freed = await tx.query(
     sql<{ scope: string; slot: number }>("releaseHolds")`
       DELETE FROM signalbox.hold
@@ -27,14 +35,16 @@ export async function releaseHolds(
   return [...runs, ...resources.map(({ name }) => wakeResource(name))];
 }
 
-/** The resources a lost attempt held alone stay closed to all but the next attempt: the lost one may still be at work. */
-export async function keepForNextAttempt(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
+/**
+ * From now on the resources that lost attempts held alone are closed to all but their tasks: the lost
+ * attempt may still be at work. It stays so until the task ends.
+ */
+export async function reserveHolds(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
   if (taskRunIds.length === 0) return;
   await tx.query(
-    sql("keepHoldsForNextAttempt")`
+    sql("reserveHolds")`
       UPDATE signalbox.hold
-         SET task_run_id = NULL,
-             reserved_for = (SELECT task_id FROM signalbox.task_run WHERE task_run.id = hold.task_run_id)
+         SET reserved_for = (SELECT task_id FROM signalbox.task_run WHERE task_run.id = hold.task_run_id)
        WHERE task_run_id = ANY (${taskRunIds}::uuid[]) AND slot = 0 AND scope LIKE 'resource:%'
     `,
   );

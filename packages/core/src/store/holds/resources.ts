@@ -20,7 +20,8 @@ export async function loadResources(
   const lines = await loadLines(db, names);
   const rows = await db.query(
     sql<ResourceRow>("loadResources")`
-      SELECT g.name, alone.task_run_id AS "exclusiveHolder", alone.reserved_for AS "reservedFor",
+      SELECT g.name, alone.task_run_id AS "exclusiveHolder",
+             CASE WHEN alone.task_run_id IS NULL THEN alone.reserved_for END AS "reservedFor",
              coalesce(used.shared, 0) AS "sharedCount",
              ARRAY(SELECT task_run_id
                      FROM signalbox.hold

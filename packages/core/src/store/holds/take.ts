@@ -72,11 +72,12 @@ async function takeReserved(tx: Transaction, taken: readonly TakenSlot[]): Promi
   const rows = await tx.query(
     sql("takeReservedHolds")`
       UPDATE signalbox.hold
-         SET task_run_id = g.task_run_id, reserved_for = NULL, since = clock_timestamp()
+         SET task_run_id = g.task_run_id, since = clock_timestamp()     -- still kept for the task, until it ends
         FROM unnest(${taken.map(({ scope }) => scope)}::text[],
                     ${taken.map(({ slot }) => slot)}::integer[],
                     ${taken.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (scope, slot, task_run_id)
-       WHERE hold.scope = g.scope AND hold.slot = g.slot AND hold.reserved_for IS NOT NULL
+       WHERE hold.scope = g.scope AND hold.slot = g.slot
+         AND hold.reserved_for IS NOT NULL AND hold.task_run_id IS NULL
       RETURNING hold.scope
     `,
   );

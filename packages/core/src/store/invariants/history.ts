@@ -55,7 +55,7 @@ export function attemptsAreAChain(since: Date): Statement<Violation> {
     UNION ALL
     SELECT format('claims of task run %s do not rise: %s after %s', e.aggregate_id, t.claim_no, e.data->>'claimNo')
       FROM signalbox.event_store AS e JOIN signalbox.task_run AS t ON t.id = e.aggregate_id
-     WHERE e.at >= ${since} AND e.type = 'task_run.handed_back' AND t.claimed_by IS NOT NULL
+     WHERE e.at >= ${since} AND e.type = 'task_run.handed_back' AND e.data->>'to' = 'PENDING' AND t.claimed_by IS NOT NULL
        AND t.claim_no <= (e.data->>'claimNo')::bigint
   `;
 }

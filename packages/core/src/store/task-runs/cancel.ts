@@ -55,10 +55,28 @@ export async function cancelTaskRun(
   );
   if (row === undefined) return "ended";
   if (row.status === "RUNNING") return "canceling";
+  await leaveReadyAgain(tx, taskRun);
   await leaveWaiting(tx, taskRun.taskRunId);
   const { taskRunId, taskId, runId } = taskRun;
   await closeTaskRuns(tx, [{ taskRunId, taskId, runId, status: "CANCELED", gated: row.gated, next: null }]);
   return "canceled";
+}
+
+/**
+ * A promotion may have put it there after we looked and before we had its row. A claim that is taking it at
+ * this moment waits for us and clears it away itself, so we must not wait for that claim.
+ */
+async function leaveReadyAgain(tx: Transaction, taskRun: TaskRunIdentity): Promise<void> {
+  await tx.query(
+    sql("leaveReadyAgain")`
+      DELETE FROM signalbox.ready
+       WHERE ctid = ANY (ARRAY(
+               SELECT ctid
+                 FROM signalbox.ready
+                WHERE kind = ${taskRun.kind} AND priority = ${taskRun.priority} AND task_run_id = ${taskRun.taskRunId}
+                  FOR UPDATE SKIP LOCKED))
+    `,
+  );
 }
 
 async function leaveWaiting(tx: Transaction, taskRunId: TaskRunId): Promise<void> {

@@ -8,7 +8,7 @@ import type { NextAttempt } from "../../domain/settlement.ts";
 import type { TerminalStatus } from "../../domain/task-status.ts";
 import { type WakeKey, wakeVersion } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
-import { keepForNextAttempt, releaseHolds } from "../holds/release.ts";
+import { releaseHolds, reserveHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { countDownRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
@@ -29,12 +29,13 @@ export async function closeTaskRuns(
   tx: Transaction,
   ended: readonly EndedTaskRun[],
 ): Promise<ReadonlyMap<TaskRunId, TaskRunId>> {
+  const gated = ended.filter((taskRun) => taskRun.gated);
+  if (gated.length > 0) await openGates(tx, gated);
+  // After the holds: an attempt for which something is kept goes first.
   const nextIds = await insertNextAttempts(
     tx,
     ended.flatMap(({ taskRunId, next }) => (next === null ? [] : [{ taskRunId, next }])),
   );
-  const gated = ended.filter((taskRun) => taskRun.gated);
-  if (gated.length > 0) await openGates(tx, gated);
   await countDownRuns(
     tx,
     ended.flatMap(({ runId, status, next }) => (runId === null || next !== null ? [] : [{ runId, status }])),
@@ -43,7 +44,7 @@ export async function closeTaskRuns(
 }
 
 async function openGates(tx: Transaction, ended: readonly EndedTaskRun[]): Promise<void> {
-  await keepForNextAttempt(
+  await reserveHolds(
     tx,
     ended.filter(({ next }) => next?.keepsExclusiveHolds === true).map(({ taskRunId }) => taskRunId),
   );

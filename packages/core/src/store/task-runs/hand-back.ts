@@ -7,7 +7,7 @@ import {
   type TaskRunId,
 } from "../../domain/ids.ts";
 import type { Transaction } from "../database.ts";
-import { keepForNextAttempt, releaseHolds } from "../holds/release.ts";
+import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
@@ -53,7 +53,7 @@ export async function handBackTaskRuns(
          WHERE t.id = mine.id
            AND t.claim_no = mine.claim_no AND t.claimed_by = ${instanceId} AND t.status = 'RUNNING'
         RETURNING t.id, t.task_id, t.run_id, t.kind, t.priority, t.enqueued_at, t.run_at, t.status, t.gated,
-                  t.interruptions, t.row_version, mine.available_at, mine.claimed_at, mine.claim_no
+                  t.row_version, mine.available_at, mine.claimed_at, mine.claim_no
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.handed_back',
@@ -68,17 +68,12 @@ export async function handBackTaskRuns(
           FROM moved AS m JOIN signalbox.task AS k ON k.id = m.task_id
          WHERE m.status = 'PENDING'
       )
-      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status, gated, interruptions FROM moved
+      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status, gated FROM moved
     `,
   );
   const back = rows
     .filter(({ status }) => status === "PENDING")
     .map(({ taskRunId }) => asTaskRunId(taskRunId));
-  const afterLoss = rows.filter(({ status, interruptions }) => status === "PENDING" && interruptions > 0);
-  await keepForNextAttempt(
-    tx,
-    afterLoss.map(({ taskRunId }) => asTaskRunId(taskRunId)),
-  );
   await wakeGates(tx, await releaseHolds(tx, back, []));
   await closeTaskRuns(tx, rows.flatMap(canceledInstead));
   return new Set(back);
@@ -101,7 +96,6 @@ interface HandedBackRow {
   readonly runId: string | null;
   readonly status: "PENDING" | "CANCELED";
   readonly gated: boolean;
-  readonly interruptions: number;
 }
 
 function canceledInstead(row: HandedBackRow): Parameters<typeof closeTaskRuns>[1] {

@@ -19,13 +19,13 @@ export async function insertNextAttempts(
                CASE WHEN g.delay_ms > 0 THEN clock_timestamp() + g.delay_ms * interval '1 ms' END AS run_at,
                g.interruptions, p.task_id, p.run_id, p.kind, p.attempt + 1 AS attempt,
                -- What it holds is kept for it and nobody else can have it: it goes before everybody.
-               CASE WHEN g.goes_first THEN -1 ELSE k.priority END AS priority,
+               CASE WHEN EXISTS (SELECT FROM signalbox.hold WHERE reserved_for = p.task_id)
+                    THEN -1 ELSE k.priority END AS priority,
                k.version, k.resources
           FROM unnest(${ended.map(({ taskRunId }) => taskRunId)}::uuid[],
                       ${ended.map(({ next }) => next.delayMs)}::integer[],
-                      ${ended.map(({ next }) => next.interruptions)}::smallint[],
-                      ${ended.map(({ next }) => next.keepsExclusiveHolds)}::boolean[])
-               AS g (previous_id, delay_ms, interruptions, goes_first)
+                      ${ended.map(({ next }) => next.interruptions)}::smallint[])
+               AS g (previous_id, delay_ms, interruptions)
           JOIN signalbox.task_run p ON p.id = g.previous_id
           JOIN signalbox.task k ON k.id = p.task_id
       ), new_task_run AS (
