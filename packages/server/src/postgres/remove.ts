@@ -2,11 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Cluster, clusterIn, placesOf } from "./cluster.ts";
+import { clusterIn, placesOf } from "./cluster.ts";
 import { isMissing, systemCode } from "./file-error.ts";
-import { explainNotPermitted, launchError } from "./launch-error.ts";
-import { findHolder } from "./postmaster.ts";
-import { shutDown } from "./shut-down.ts";
+import { explainNotPermitted } from "./launch-error.ts";
+import { stopServerOf } from "./stop.ts";
 
 /**
  * Ends the server of `dir`, whoever started it, and removes its data wherever `startPostgres` has put it. Other files in
@@ -16,7 +15,7 @@ export async function removePostgres(dir: string): Promise<void> {
   const { home, shared } = await placesOf(dir);
   for (const place of shared === null ? [home] : [home, shared]) {
     try {
-      await stopPostgresIn(clusterIn(place));
+      await stopServerOf(clusterIn(place));
       await removeFrom(place);
     } catch (error) {
       throw explainNotPermitted(error, place);
@@ -26,29 +25,6 @@ export async function removePostgres(dir: string): Promise<void> {
     await rm(join(shared, "made-for"), { force: true });
     await removeIfEmpty(shared);
     await removeIfEmpty(dirname(shared));
-  }
-}
-
-async function stopPostgresIn(cluster: Cluster): Promise<void> {
-  const holder = await findHolder(cluster);
-  if (holder.kind !== "live") return;
-  const { pid } = holder.postmaster;
-  const ended = await shutDown({
-    signal: (name) => sendSignal(pid, name),
-    hasEnded: async () => {
-      const now = await findHolder(cluster);
-      return now.kind !== "live" || now.postmaster.pid !== pid;
-    },
-  });
-  if (!ended) throw launchError("STOP_FAILED", { dataDir: cluster.dataDir, pid });
-}
-
-function sendSignal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    // It ended between our look and our signal.
-    if (systemCode(error) !== "ESRCH") throw error;
   }
 }
 

@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { createClient } from "./client.ts";
+import { ProblemError, UnreachableError } from "./client-error.ts";
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+test("a problem becomes an error that carries it", async () => {
+  const problem = {
+    type: "about:blank",
+    title: "Not Found",
+    status: 404,
+    code: "TASK_NOT_FOUND",
+    detail: "None.",
+  };
+  const client = createClient(await serve(() => ({ status: 404, body: JSON.stringify(problem) })));
+
+  const error = await client.getTaskRun("8a31f2").catch((caught: unknown) => caught);
+
+  expect(error).toBeInstanceOf(ProblemError);
+  expect(error).toMatchObject({ problem, message: "None." });
+});
+
+test("no server is an unreachable one", async () => {
+  const baseUrl = await serve(() => ({ status: 200, body: "{}" }));
+  await new Promise((resolve) => server?.close(resolve));
+
+  await expect(createClient(baseUrl).overview()).rejects.toThrow(`${baseUrl}: nothing listens there`);
+  await expect(createClient(baseUrl).overview()).rejects.toBeInstanceOf(UnreachableError);
+});
+
+test("a server that does not answer is given up", async () => {
+  const baseUrl = await serve(() => null);
+
+  const error = await createClient(baseUrl, { timeoutMs: 50 })
+    .health()
+    .catch((caught: unknown) => caught);
+
+  expect(error).toBeInstanceOf(UnreachableError);
+  expect(error).toMatchObject({ timedOut: true, message: `${baseUrl}: no answer in time` });
+});
+
+test.each([
+  ["a page", 200, "<html></html>", "not Signalbox (no JSON)"],
+  ["an error of something else", 502, "{}", "not Signalbox (HTTP 502)"],
+  ["another shape", 200, "{}", "not this version of Signalbox"],
+])("%s is not taken for an answer", async (_, status, body, sentence) => {
+  const baseUrl = await serve(() => ({ status, body }));
+
+  await expect(createClient(baseUrl).health()).rejects.toThrow(sentence);
+});
+
+test("a list asks with its filter, and ids are escaped", async () => {
+  const asked: (string | undefined)[] = [];
+  const client = createClient(
+    await serve(({ url }) => {
+      asked.push(url);
+      return { status: 200, body: JSON.stringify({ taskRuns: [], next: null }) };
+    }),
+  );
+
+  await client.listTaskRuns({ status: ["PENDING", "RUNNING"], limit: 5 });
+  await client.getTaskRun("../x").catch(() => {});
+
+  expect(asked).toEqual(["/api/v1/task-runs?status=PENDING%2CRUNNING&limit=5", "/api/v1/task-runs/..%2Fx"]);
+});
+
+type Answer = { readonly status: number; readonly body: string } | null;
+
+async function serve(answer: (request: IncomingMessage) => Answer): Promise<string> {
+  const listening = createServer((request, response) => {
+    const given = answer(request);
+    if (given === null) return;
+    response.writeHead(given.status, { connection: "close" }).end(given.body);
+  });
+  server = listening;
+  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
+  const { port } = listening.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}

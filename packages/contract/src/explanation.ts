@@ -1,0 +1,61 @@
+/** The answer to "why is it not running?": every gate, passed or blocking, with what blocks it. */
+
+import { z } from "zod";
+import { instant } from "./instant.ts";
+import { taskRunStatus, taskStatus } from "./status.ts";
+import { waitingCause, waitingCode } from "./waiting-cause.ts";
+
+const blocker = z.object({
+  taskRunId: z.string(),
+  taskId: z.string(),
+  title: z.string(),
+  status: taskRunStatus,
+  instanceName: z.string().nullable(),
+  since: instant,
+});
+
+const explainedCause = z.object({
+  cause: waitingCause,
+  blockers: z.array(blocker),
+  /** 1 is next. Null where this gate has no line. */
+  position: z.int().nullable(),
+  lineLength: z.int().nullable(),
+  /** Null where it is not known; never guessed. */
+  earliestAt: instant.nullable(),
+});
+
+const gateReport = z.object({
+  code: waitingCode,
+  state: z.enum(["passed", "blocking", "not_applicable"]),
+  causes: z.array(explainedCause),
+});
+
+export const explanationSchema = z.object({
+  taskRunId: z.string().nullable(),
+  taskId: z.string(),
+  runId: z.string().nullable(),
+  title: z.string(),
+  kind: z.string(),
+  attempt: z.int().nullable(),
+  status: taskStatus,
+  since: instant,
+  computedAt: instant,
+  blockedOn: waitingCode.nullable(),
+  blockedSince: instant.nullable(),
+  cancelRequestedAt: instant.nullable(),
+  outcome: z.string().nullable(),
+  /** Empty unless it is PENDING. */
+  gates: z.array(gateReport),
+  /** Who could claim it, while it is AVAILABLE. */
+  claimableBy: z.array(
+    z.object({ instanceId: z.string(), name: z.string(), slots: z.int(), running: z.int() }),
+  ),
+  /** Who has it, while it is RUNNING. */
+  claimedBy: z.object({ instanceId: z.string(), name: z.string(), leaseUntil: instant }).nullable(),
+});
+
+export type Blocker = z.infer<typeof blocker>;
+export type ExplainedCause = z.infer<typeof explainedCause>;
+export type Explanation = z.infer<typeof explanationSchema>;
+export type GateReport = z.infer<typeof gateReport>;
+export type WaitingCause = z.infer<typeof waitingCause>;

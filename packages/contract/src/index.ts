@@ -1,0 +1,37 @@
+/** What Signalbox says over the wire. The schemas are its only definition; the types follow from them. */
+
+export { STATUS_NUMBER } from "@signalbox/core/domain";
+export { type CancelAnswer, type CancelRequest, cancelAnswerSchema, cancelRequestSchema } from "./cancel.ts";
+export { type Client, type ClientOptions, createClient } from "./client.ts";
+export { ProblemError, UnreachableError } from "./client-error.ts";
+export {
+  type CreatedTask,
+  type CreatedTasks,
+  type CreateTasks,
+  createdTaskSchema,
+  createdTasksSchema,
+  createTasksSchema,
+  type TaskSpec,
+  taskSpecSchema,
+} from "./create-task.ts";
+export {
+  type Blocker,
+  type ExplainedCause,
+  type Explanation,
+  explanationSchema,
+  type GateReport,
+  type WaitingCause,
+} from "./explanation.ts";
+export { type Health, healthSchema } from "./health.ts";
+export { type InstanceView, type Overview, overviewSchema } from "./overview.ts";
+export { type Problem, problemSchema } from "./problem.ts";
+export {
+  type TaskRun,
+  type TaskRunDetail,
+  type TaskRunPage,
+  type TaskRunQuery,
+  taskRunDetailSchema,
+  taskRunPageSchema,
+  taskRunQuerySchema,
+  taskRunSchema,
+} from "./task-run.ts";

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { instant } from "./instant.ts";
+import { taskRunStatus } from "./status.ts";
+import { resourceMode, waitingCode } from "./waiting-cause.ts";
+
+export const taskRunSchema = z.object({
+  taskRunId: z.string(),
+  taskId: z.string(),
+  runId: z.string().nullable(),
+  kind: z.string(),
+  title: z.string(),
+  attempt: z.int(),
+  status: taskRunStatus,
+  priority: z.int(),
+  runAt: instant.nullable(),
+  version: z.string().nullable(),
+  resources: z.array(z.object({ name: z.string(), mode: resourceMode })),
+  /** The gate under which it is parked while it is PENDING; null before anybody has looked at it. */
+  blockedOn: waitingCode.nullable(),
+  enqueuedAt: instant,
+  availableAt: instant.nullable(),
+  claimedAt: instant.nullable(),
+  claimedBy: z.string().nullable(),
+  instanceName: z.string().nullable(),
+  claimNo: z.int().nullable(),
+  cancelRequestedAt: instant.nullable(),
+  finishedAt: instant.nullable(),
+  /** A stable code that says how it ended. */
+  outcome: z.string().nullable(),
+  rowVersion: z.int(),
+});
+
+export const taskRunDetailSchema = taskRunSchema.extend({
+  input: z.unknown(),
+  output: z.unknown(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+export const taskRunPageSchema = z.object({
+  taskRuns: z.array(taskRunSchema),
+  /** Give it as `before` to get the next page; null on the last one. */
+  next: z.string().nullable(),
+});
+
+/** The query string of a list: `?status=PENDING,AVAILABLE&limit=20`. Newest first. */
+export const taskRunQuerySchema = z.strictObject({
+  status: z
+    .string()
+    .transform((text) => text.split(","))
+    .pipe(z.array(taskRunStatus))
+    .exactOptional(),
+  runId: z.uuid().exactOptional(),
+  kind: z.string().exactOptional(),
+  limit: z
+    .string()
+    .regex(/^\d+$/, "expected a whole number")
+    .transform(Number)
+    .pipe(z.int().min(1).max(500))
+    .exactOptional(),
+  before: z.uuid().exactOptional(),
+});
+
+export type TaskRun = z.infer<typeof taskRunSchema>;
+export type TaskRunDetail = z.infer<typeof taskRunDetailSchema>;
+export type TaskRunPage = z.infer<typeof taskRunPageSchema>;
+export type TaskRunQuery = z.infer<typeof taskRunQuerySchema>;

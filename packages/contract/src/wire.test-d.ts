@@ -1,0 +1,32 @@
+import type * as core from "@signalbox/core/domain";
+import { expectTypeOf, test } from "vitest";
+import type * as wire from "./index.ts";
+
+/** What JSON makes of a value of core: instants become text, brands are forgotten. */
+type Json<T> = T extends Date
+  ? string
+  : T extends string
+    ? string extends Unbranded<T>
+      ? string
+      : T
+    : T extends readonly (infer Item)[]
+      ? Json<Item>[]
+      : T extends object
+        ? { -readonly [Key in keyof T]: Json<T[Key]> }
+        : T;
+type Unbranded<T extends string> = T extends core.TaskId | core.TaskRunId | core.RunId | core.InstanceId
+  ? string
+  : T;
+
+test("what the scheduler answers is what the contract says", () => {
+  expectTypeOf<Json<core.TaskRun>>().toEqualTypeOf<wire.TaskRun>();
+  expectTypeOf<Json<core.TaskRunDetail>>().toEqualTypeOf<wire.TaskRunDetail>();
+  expectTypeOf<Json<core.TaskRunPage>>().toEqualTypeOf<wire.TaskRunPage>();
+  expectTypeOf<Json<core.Explanation>>().toEqualTypeOf<wire.Explanation>();
+  expectTypeOf<Json<core.Overview>>().toEqualTypeOf<wire.Overview>();
+});
+
+test("what the contract takes is what the scheduler takes", () => {
+  expectTypeOf<Json<core.TaskSpec>>().toEqualTypeOf<wire.TaskSpec>();
+  expectTypeOf<keyof wire.TaskRunQuery>().toEqualTypeOf<keyof core.TaskRunFilter>();
+});

@@ -1,0 +1,57 @@
+/** From what was typed to a task. Pure. */
+
+import type { TaskSpec } from "@signalbox/contract";
+import { UsageError } from "../usage-error.ts";
+
+export interface EnqueueArguments {
+  readonly input?: string;
+  readonly title?: string;
+  readonly resource: readonly string[];
+  readonly version?: string;
+  readonly runAt?: string;
+  readonly priority?: number;
+  readonly attempts?: number;
+}
+
+export function taskSpecOf(kind: string, args: EnqueueArguments, now: Date): TaskSpec {
+  return {
+    kind,
+    ...(args.input === undefined ? {} : { input: parseInput(args.input) }),
+    ...(args.title === undefined ? {} : { title: args.title }),
+    ...(args.resource.length === 0 ? {} : { resources: args.resource.map(parseResource) }),
+    ...(args.version === undefined ? {} : { version: args.version }),
+    ...(args.runAt === undefined ? {} : { runAt: parseRunAt(args.runAt, now).toISOString() }),
+    ...(args.priority === undefined ? {} : { priority: args.priority }),
+    ...(args.attempts === undefined ? {} : { retry: { attempts: args.attempts } }),
+  };
+}
+
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`--input is not JSON; give for example --input '{"seconds":2}'`, { cause });
+  }
+}
+
+/** Only a known mode at the end is one: a colon may be part of the name. */
+function parseResource(text: string): { readonly name: string; readonly mode: "exclusive" | "shared" } {
+  const [, name, mode] = /^(.*):(exclusive|shared)$/s.exec(text) ?? [];
+  if (name === undefined) return { name: text, mode: "exclusive" };
+  return { name, mode: mode === "shared" ? "shared" : "exclusive" };
+}
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function parseRunAt(text: string, now: Date): Date {
+  const [, amount, unit] = /^\+(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const at =
+    amount !== undefined && unit !== undefined
+      ? new Date(now.getTime() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS])
+      : new Date(ISO_INSTANT.test(text) ? text : Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new UsageError(
+    `--run-at is "${text}"; give an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d`,
+  );
+}

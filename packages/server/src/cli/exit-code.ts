@@ -1,0 +1,58 @@
+/** How a command ends, as a number. The table is part of the interface: scripts rely on it. */
+
+import { ProblemError, UnreachableError } from "@signalbox/contract";
+import { SchedulerError } from "@signalbox/core/domain";
+import { CommanderError } from "commander";
+import { DatabaseProblemError } from "../dev/database-problem.ts";
+import { PostgresLaunchError } from "../postgres/launch-error.ts";
+import { UsageError } from "../usage-error.ts";
+import { NoServerError } from "./find-server.ts";
+
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  failed: 3,
+  notFound: 6,
+  refused: 7,
+  notAllowed: 8,
+  unreachable: 9,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+const BY_HTTP_STATUS: Readonly<Record<number, ExitCode>> = {
+  400: EXIT.usage,
+  401: EXIT.notAllowed,
+  403: EXIT.notAllowed,
+  404: EXIT.notFound,
+  409: EXIT.refused,
+  413: EXIT.usage,
+  415: EXIT.usage,
+  421: EXIT.notAllowed,
+  422: EXIT.usage,
+  503: EXIT.unreachable,
+};
+
+const UNREACHABLE = [UnreachableError, NoServerError, DatabaseProblemError, PostgresLaunchError] as const;
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof ProblemError) return BY_HTTP_STATUS[error.problem.status] ?? EXIT.unexpected;
+  if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof CommanderError) return isHelp(error) ? EXIT.ok : EXIT.usage;
+  if (error instanceof SchedulerError) return EXIT.refused;
+  return UNREACHABLE.some((kind) => error instanceof kind) ? EXIT.unreachable : EXIT.unexpected;
+}
+
+/** A stable code for `--json`. */
+export function errorCodeOf(error: unknown): string {
+  if (error instanceof ProblemError) return error.problem.code;
+  const exitCode = exitCodeOf(error);
+  if (exitCode === EXIT.usage) return "USAGE";
+  return exitCode === EXIT.unreachable ? "UNREACHABLE" : "UNEXPECTED";
+}
+
+function isHelp({ code }: CommanderError): boolean {
+  return code === "commander.helpDisplayed" || code === "commander.version";
+}

@@ -1,0 +1,227 @@
+import { problemSchema } from "@signalbox/contract";
+import { type Scheduler, SchedulerError, type TaskSpec } from "@signalbox/core";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import { afterEach, describe, expect, test } from "vitest";
+import { createApi } from "./create-api.ts";
+import { listenOnLoopback } from "./listen.ts";
+
+const HOST = "127.0.0.1:7410";
+const TASK_RUNS = "/api/v1/task-runs";
+
+const apps: FastifyInstance[] = [];
+const logged: unknown[] = [];
+
+afterEach(async () => {
+  logged.length = 0;
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+});
+
+describe("a request that cannot be read is refused with one sentence that says where", () => {
+  test.each([
+    ["a missing field", {}, "kind: expected string, received undefined"],
+    ["a wrong type", { kind: "x", priority: "high" }, "priority: expected number, received string"],
+    ["an unknown key", { kind: "x", colour: 1 }, 'body: unrecognized key: "colour"'],
+    [
+      "a local time",
+      { kind: "x", runAt: "2026-11-16T12:00:00" },
+      "runAt: expected an instant such as 2026-11-16T12:00:00Z",
+    ],
+    [
+      "an element of a list",
+      { tasks: [{ kind: "x" }, { kind: 7 }] },
+      "tasks[1].kind: expected string, received number",
+    ],
+    [
+      "a mode that is none",
+      { kind: "x", resources: [{ name: "orders", mode: "alone" }] },
+      'resources[0].mode: expected one of "exclusive"|"shared"',
+    ],
+    ["no tasks", { tasks: [] }, "tasks: too small: expected array to have >=1 items"],
+  ])("%s", async (_, body, detail) => {
+    const answer = await ask({ method: "POST", url: TASK_RUNS, payload: body });
+
+    expect(answer).toMatchObject({ status: 400, code: "INVALID_REQUEST", detail });
+  });
+
+  test("a body that is not JSON", async () => {
+    const answer = await ask({
+      method: "POST",
+      url: TASK_RUNS,
+      headers: { "content-type": "application/json" },
+      payload: "{",
+    });
+
+    expect(answer).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    expect(answer.detail).toMatch(/JSON/);
+  });
+
+  test("a body of another type", async () => {
+    const answer = await ask({
+      method: "POST",
+      url: TASK_RUNS,
+      headers: { "content-type": "text/plain" },
+      payload: '{"kind":"x"}',
+    });
+
+    expect(answer).toMatchObject({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
+  });
+
+  test("a body larger than 1 MB", async () => {
+    const answer = await ask({
+      method: "POST",
+      url: TASK_RUNS,
+      payload: { kind: "x", input: "x".repeat(1_048_576) },
+    });
+
+    expect(answer).toMatchObject({ status: 413, code: "BODY_TOO_LARGE" });
+  });
+
+  test.each([
+    ["?limit=0", "limit: too small: expected number to be >=1"],
+    ["?limit=ten", "limit: expected a whole number"],
+    ["?status=ASLEEP", "status[0]: expected one of"],
+    ["?colour=red", 'query: unrecognized key: "colour"'],
+  ])("the query %s", async (query, detail) => {
+    const answer = await ask({ url: `${TASK_RUNS}${query}` });
+
+    expect(answer).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    expect(answer.detail).toContain(detail);
+  });
+
+  test("an address that does not exist", async () => {
+    expect(await ask({ url: "/nowhere?x=1" })).toMatchObject({
+      status: 404,
+      code: "NO_SUCH_ROUTE",
+      detail: "There is no GET /nowhere",
+    });
+  });
+
+  test.each([["%zz"], ["x".repeat(300)]])("an address that is none: %s", async (id) => {
+    expect(await ask({ url: `${TASK_RUNS}/${id}` })).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+  });
+});
+
+describe("web pages are kept out", () => {
+  test.each([["evil.example"], ["evil.example:7410"], ["127.0.0.1.evil.example"], ["192.168.0.7:7410"]])(
+    "a request to the name %s is refused",
+    async (host) => {
+      expect(await ask({ url: "/healthz", headers: { host } })).toMatchObject({
+        status: 421,
+        code: "FOREIGN_HOST",
+      });
+    },
+  );
+
+  test.each([["localhost:7410"], ["127.0.0.1"], ["[::1]:7410"]])(
+    "a request to %s is answered",
+    async (host) => {
+      const response = await api().inject({ url: "/healthz", headers: { host } });
+
+      expect(response.statusCode).toBe(200);
+    },
+  );
+
+  test.each([["http://evil.example"], ["null"], ["http://127.0.0.1:3000"], ["https://127.0.0.1:7410"]])(
+    "a page of %s changes nothing",
+    async (origin) => {
+      const answer = await ask({
+        method: "POST",
+        url: `${TASK_RUNS}/x/cancel`,
+        headers: { host: HOST, origin },
+      });
+
+      expect(answer).toMatchObject({ status: 403, code: "FOREIGN_ORIGIN" });
+    },
+  );
+
+  test("a page of its own may", async () => {
+    const response = await api({ cancel: async () => "canceled" }).inject({
+      method: "POST",
+      url: `${TASK_RUNS}/x/cancel`,
+      headers: { host: HOST, origin: `http://${HOST}` },
+    });
+
+    expect(response.json()).toEqual({ answer: "canceled" });
+  });
+});
+
+test("an error of the scheduler keeps its code and sentence", async () => {
+  const answer = await ask(
+    { url: `${TASK_RUNS}/8a31` },
+    failing(new SchedulerError("TASK_NOT_FOUND", { id: "8a31" })),
+  );
+
+  expect(answer).toMatchObject({
+    status: 404,
+    code: "TASK_NOT_FOUND",
+    detail: expect.stringContaining("8a31"),
+  });
+  expect(logged).toEqual([]);
+});
+
+test("what nobody foresaw is logged, and the client is told nothing of it", async () => {
+  const error = new Error("relation secret_table does not exist");
+
+  const answer = await ask({ url: `${TASK_RUNS}/8a31` }, failing(error));
+
+  expect(answer).toMatchObject({ status: 500, code: "INTERNAL" });
+  expect(JSON.stringify(answer)).not.toMatch(/secret|at .*\.ts/);
+  expect(logged).toEqual([expect.objectContaining({ error, url: `${TASK_RUNS}/8a31` })]);
+});
+
+test.each([
+  [Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })],
+  [Object.assign(new Error("the database system is shutting down"), { code: "57P03" })],
+  [new Error("Connection terminated unexpectedly")],
+])("a database that is gone is no bug: %s", async (error) => {
+  expect(await ask({ url: `${TASK_RUNS}/8a31` }, failing(error))).toMatchObject({
+    status: 503,
+    code: "DATABASE_UNREACHABLE",
+  });
+  expect(logged).toEqual([]);
+});
+
+test("the scheduler gets an instant where the wire has text", async () => {
+  const specs: TaskSpec[] = [];
+  const app = api({
+    enqueue: async (spec) => {
+      specs.push(spec);
+      return { taskId: "t", taskRunId: "r", status: "PENDING" } as Awaited<ReturnType<Scheduler["enqueue"]>>;
+    },
+  });
+
+  const response = await app.inject({
+    method: "POST",
+    url: TASK_RUNS,
+    headers: { host: HOST },
+    payload: { kind: "report", runAt: "2026-11-16T14:00:00+02:00" },
+  });
+
+  expect(response.statusCode).toBe(201);
+  expect(specs).toEqual([{ kind: "report", runAt: new Date("2026-11-16T12:00:00Z") }]);
+});
+
+test("the next port is taken when one is busy", async () => {
+  const first = await listenOnLoopback(api(), 17_410);
+  const second = await listenOnLoopback(api(), first.port);
+
+  expect(second.port).toBeGreaterThan(first.port);
+  expect((await fetch(`${second.url}/healthz`)).status).toBe(200);
+});
+
+function api(scheduler: Partial<Scheduler> = {}): FastifyInstance {
+  const logger = { error: (entry: unknown) => void logged.push(entry) };
+  const app = createApi({ scheduler: scheduler as Scheduler, serverId: "server-1", logger });
+  apps.push(app);
+  return app;
+}
+
+function failing(error: Error): Partial<Scheduler> {
+  return { get: () => Promise.reject(error) };
+}
+
+async function ask(request: InjectOptions, scheduler: Partial<Scheduler> = {}) {
+  const response = await api(scheduler).inject({ ...request, headers: { host: HOST, ...request.headers } });
+  expect(response.headers["content-type"]).toContain("application/problem+json");
+  return problemSchema.parse(response.json());
+}

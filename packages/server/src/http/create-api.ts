@@ -1,0 +1,61 @@
+/** The HTTP API as a Fastify application, not yet listening. It decides nothing: the scheduler does. */
+
+import type { Health } from "@signalbox/contract";
+import {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from "fastify";
+import type { Logger } from "pino";
+import { VERSION } from "../version.ts";
+import type { ApiScheduler } from "./api-scheduler.ts";
+import { refuseForeign } from "./loopback-only.ts";
+import { judgeError, RequestError } from "./problem.ts";
+import { addTaskRunRoutes } from "./routes/task-runs.ts";
+
+export interface ApiDeps {
+  readonly scheduler: ApiScheduler;
+  /** Random per start; `/healthz` tells it. */
+  readonly serverId: string;
+  /** Told of what nobody foresaw, with its stack; the client is told nothing of it. */
+  readonly logger: Pick<Logger, "error">;
+}
+
+const BODY_LIMIT_BYTES = 1_048_576;
+
+export function createApi({ scheduler, serverId, logger }: ApiDeps): FastifyInstance {
+  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { problem, unexpected } = judgeError(error);
+    if (unexpected) logger.error({ error, method: request.method, url: request.url }, "request failed");
+    return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
+  };
+  const app = fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    // Addresses that the router itself refuses never reach the error handler below.
+    frameworkErrors: (error: FastifyError, request, reply) => void answerError(error, request, reply),
+  });
+  // A form can send text/plain without asking first; nothing here reads it.
+  app.removeContentTypeParser("text/plain");
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) =>
+    answerError(
+      new RequestError("NO_SUCH_ROUTE", `There is no ${request.method} ${pathOf(request)}`),
+      request,
+      reply,
+    ),
+  );
+  app.addHook("onRequest", async ({ method, headers }) => {
+    refuseForeign({ method, host: headers.host, origin: headers.origin });
+  });
+
+  addTaskRunRoutes(app, scheduler);
+  app.get("/api/v1/overview", () => scheduler.overview());
+  app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
+  return app;
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split("?")[0] ?? url;
+}

@@ -1,0 +1,117 @@
+/**
+ * What goes wrong, as the client sees it: a stable code, an HTTP status and one sentence.
+ *
+ * Whatever is not listed here is a bug: it is answered without details, and the caller logs it.
+ */
+
+import { STATUS_CODES } from "node:http";
+import type { Problem } from "@signalbox/contract";
+import { type ErrorCode, SchedulerError } from "@signalbox/core";
+
+const HTTP_STATUS = {
+  TASK_NOT_FOUND: 404,
+  AMBIGUOUS_ID: 400,
+  RUN_NOT_FOUND: 404,
+  UNKNOWN_EXECUTOR: 422,
+  DUPLICATE_EXECUTOR: 500,
+  INVALID_TASK: 422,
+  INVALID_INPUT: 422,
+  INVALID_VERSION: 422,
+  INVALID_LIMIT: 422,
+  ALREADY_STARTED: 409,
+  DATABASE_TOO_OLD: 503,
+  SCHEMA_NOT_CURRENT: 503,
+  SCHEMA_TOO_NEW: 503,
+  MIGRATION_CHANGED: 503,
+} as const satisfies Record<ErrorCode, number>;
+
+const REQUEST_STATUS = {
+  INVALID_REQUEST: 400,
+  FOREIGN_ORIGIN: 403,
+  NO_SUCH_ROUTE: 404,
+  BODY_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  FOREIGN_HOST: 421,
+  INTERNAL: 500,
+  DATABASE_UNREACHABLE: 503,
+} as const;
+
+type RequestErrorCode = keyof typeof REQUEST_STATUS;
+
+/** A request that is refused before the scheduler sees it. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly code: RequestErrorCode;
+
+  constructor(code: RequestErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface JudgedError {
+  readonly problem: Problem;
+  /** Nobody foresaw it: log it with its stack. */
+  readonly unexpected: boolean;
+}
+
+export function judgeError(error: unknown): JudgedError {
+  if (error instanceof SchedulerError) {
+    const code: ErrorCode = error.code;
+    return foreseen(HTTP_STATUS[code], code, error.message);
+  }
+  if (error instanceof RequestError) return foreseen(REQUEST_STATUS[error.code], error.code, error.message);
+  const ofServer = requestErrorOf(error);
+  if (ofServer !== null) return judgeError(ofServer);
+  if (isDatabaseGone(error)) {
+    return judgeError(
+      new RequestError(
+        "DATABASE_UNREACHABLE",
+        "The database does not answer; nothing is known of the request",
+      ),
+    );
+  }
+  const detail = "Something went wrong that nobody foresaw; the server's log says what";
+  return { ...foreseen(500, "INTERNAL", detail), unexpected: true };
+}
+
+function foreseen(status: number, code: string, detail: string): JudgedError {
+  const title = STATUS_CODES[status] ?? "Error";
+  return { problem: { type: "about:blank", title, status, code, detail }, unexpected: false };
+}
+
+/** Fastify refuses some requests by itself; its errors carry the HTTP status. */
+function requestErrorOf(error: unknown): RequestError | null {
+  if (!(error instanceof Error) || !("statusCode" in error)) return null;
+  const { statusCode } = error;
+  if (typeof statusCode !== "number" || statusCode < 400 || statusCode > 499) return null;
+  if (statusCode === 413) return new RequestError("BODY_TOO_LARGE", "The body is larger than 1 MB");
+  if (statusCode === 415) {
+    return new RequestError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "The body must be JSON, with content-type: application/json",
+    );
+  }
+  return new RequestError("INVALID_REQUEST", error.message);
+}
+
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+]);
+/** Connection exceptions, shutdown and start-up of the server, no connection left. */
+const SERVER_GONE = /^(08...|57P0[123]|53300)$/;
+/** `pg` has no code for these. */
+const CLIENT_GONE = /timeout|Connection terminated/i;
+
+function isDatabaseGone(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return (
+    NETWORK_CODES.has(code) || SERVER_GONE.test(code) || (code === "" && CLIENT_GONE.test(error.message))
+  );
+}

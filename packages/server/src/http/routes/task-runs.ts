@@ -1,0 +1,56 @@
+import {
+  cancelRequestSchema,
+  createTasksSchema,
+  type TaskSpec as TaskSpecJson,
+  taskRunQuerySchema,
+  taskSpecSchema,
+} from "@signalbox/contract";
+import type { RunId, TaskRunFilter, TaskRunId, TaskSpec } from "@signalbox/core";
+import type { FastifyInstance } from "fastify";
+import type { ApiScheduler } from "../api-scheduler.ts";
+import { readRequest } from "../read-request.ts";
+
+interface ById {
+  readonly Params: { readonly id: string };
+}
+
+export function addTaskRunRoutes(app: FastifyInstance, scheduler: ApiScheduler): void {
+  app.post("/api/v1/task-runs", async ({ body }, reply) => {
+    const created = isMany(body) ? await createMany(scheduler, body) : await createOne(scheduler, body);
+    return reply.code(201).send(created);
+  });
+  app.get("/api/v1/task-runs", ({ query }) => scheduler.list(filterOf(query)));
+  app.get<ById>("/api/v1/task-runs/:id", ({ params }) => scheduler.get(params.id));
+  app.get<ById>("/api/v1/task-runs/:id/explanation", ({ params }) => scheduler.explain(params.id));
+  app.post<ById>("/api/v1/task-runs/:id/cancel", async ({ params, body }) => {
+    const request = readRequest(cancelRequestSchema, "body", body ?? {});
+    return { answer: await scheduler.cancel(params.id, request) };
+  });
+}
+
+function isMany(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "tasks" in body;
+}
+
+function createOne(scheduler: ApiScheduler, body: unknown) {
+  return scheduler.enqueue(specOf(readRequest(taskSpecSchema, "body", body)));
+}
+
+function createMany(scheduler: ApiScheduler, body: unknown) {
+  const { tasks, run } = readRequest(createTasksSchema, "body", body);
+  return scheduler.enqueueMany(tasks.map(specOf), run === undefined ? {} : { run });
+}
+
+function specOf({ runAt, ...rest }: TaskSpecJson): TaskSpec {
+  return runAt === undefined ? rest : { ...rest, runAt: new Date(runAt) };
+}
+
+function filterOf(query: unknown): TaskRunFilter {
+  const { runId, before, ...rest } = readRequest(taskRunQuerySchema, "query", query);
+  return {
+    ...rest,
+    // Ids are branded where they are minted; what a client sends is looked up as it is.
+    ...(runId === undefined ? {} : { runId: runId as RunId }),
+    ...(before === undefined ? {} : { before: before as TaskRunId }),
+  };
+}

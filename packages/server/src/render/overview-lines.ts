@@ -1,0 +1,83 @@
+/** What stands where, at a glance. */
+
+import type { InstanceView, Overview, TaskRun } from "@signalbox/contract";
+import type { Look } from "./look.ts";
+import { statusText } from "./status-look.ts";
+import { alignColumns, renderTable } from "./table.ts";
+import { safeText, shortId } from "./task-name.ts";
+import { relativeText, sinceText } from "./time.ts";
+import { WAITING_LABEL } from "./waiting-cause.ts";
+
+/** One that was lost or has left is news for this long. */
+const GONE_SHOWN_MS = 60_000;
+
+export function overviewLines(
+  overview: Overview,
+  running: readonly TaskRun[],
+  look: Look,
+): readonly string[] {
+  return [
+    ...instanceLines(overview, look),
+    "",
+    ...waitingCountLines(overview, look),
+    `${statusText("AVAILABLE", look)}  ${overview.available}`,
+    `${statusText("RUNNING", look)}  ${overview.running}`,
+    ...alignColumns(running.map((taskRun) => runningRow(taskRun, overview.computedAt))).map(
+      (line) => `  ${line}`,
+    ),
+  ];
+}
+
+function instanceLines({ instances, computedAt }: Overview, look: Look): readonly string[] {
+  const shown = instances.filter(
+    ({ state, beatAt }) => state !== "DEAD" || Date.parse(computedAt) - Date.parse(beatAt) < GONE_SHOWN_MS,
+  );
+  if (shown.length === 0) return ["No instance is live: nothing is promoted or run."];
+  const rows = shown
+    .toSorted((a, b) => a.name.localeCompare(b.name))
+    .map((instance) => [
+      safeText(instance.name),
+      stateText(instance, computedAt, look),
+      relativeText(instance.beatAt, computedAt),
+      `${instance.running}/${instance.slots}`,
+      relativeText(instance.startedAt, computedAt),
+    ]);
+  return renderTable(["INSTANCE", "STATE", "BEAT", "SLOTS", "STARTED"], rows);
+}
+
+function stateText({ state, beatAt, leaseUntil }: InstanceView, now: string, look: Look): string {
+  const { colors } = look;
+  if (state === "DEAD") return colors.dim("gone");
+  if (state === "DRAINING") return colors.yellow("draining");
+  const [beat, end, at] = [beatAt, leaseUntil, now].map((instant) => Date.parse(instant)) as [
+    number,
+    number,
+    number,
+  ];
+  if (end < at) return colors.red("silent");
+  // A beat comes several times per lease; one that is half a lease old is overdue.
+  return at - beat > (end - beat) / 2 ? colors.yellow("late") : colors.green("live");
+}
+
+function waitingCountLines({ waiting }: Overview, look: Look): readonly string[] {
+  const counts = Object.entries(waiting).filter(([, count]) => count > 0) as [
+    keyof typeof WAITING_LABEL,
+    number,
+  ][];
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  const rows = counts
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([code, count]) => [String(count).padStart(4), code, WAITING_LABEL[code]]);
+  return [`${statusText("PENDING", look)}  ${total}`, ...alignColumns(rows).map((line) => `  ${line}`)];
+}
+
+function runningRow(taskRun: TaskRun, now: string): readonly string[] {
+  return [
+    shortId(taskRun.taskRunId),
+    safeText(taskRun.title),
+    taskRun.instanceName === null ? "" : `on ${safeText(taskRun.instanceName)}`,
+    `attempt ${taskRun.attempt}`,
+    taskRun.claimedAt === null ? "" : sinceText(taskRun.claimedAt, now),
+    taskRun.cancelRequestedAt === null ? "" : "canceling",
+  ];
+}
