@@ -26,7 +26,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
   ],
   INVALID_VERSION: [{ version: "v1" }, '"v1" is not a version; use dotted integers such as 3 or 20261115.2'],
   INVALID_LIMIT: [{ limit: -1 }, "-1 is not a parallel limit; use a whole number, 0 for unlimited"],
-  ALREADY_STARTED: [{ instanceName: "app-1" }, "app-1 is started already; stop it before starting it again"],
+  ALREADY_STARTED: [
+    { instanceName: "app-1" },
+    "app-1 was started before; a scheduler starts once, so create a new one",
+  ],
   DATABASE_TOO_OLD: [{ version: "13.4" }, "PostgreSQL 13.4 is too old; 14 or newer is needed"],
   SCHEMA_NOT_CURRENT: [
     { found: 1, needed: 2 },

@@ -38,7 +38,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
     `"${version}" is not a version; use dotted integers such as 3 or 20261115.2`,
   INVALID_LIMIT: ({ limit }) => `${limit} is not a parallel limit; use a whole number, 0 for unlimited`,
   ALREADY_STARTED: ({ instanceName }) =>
-    `${instanceName} is started already; stop it before starting it again`,
+    `${instanceName} was started before; a scheduler starts once, so create a new one`,
   DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,
   SCHEMA_NOT_CURRENT: ({ found, needed }) =>
     `The schema is at migration ${found} and ${needed} is needed; call migrate() first`,

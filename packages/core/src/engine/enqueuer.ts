@@ -6,7 +6,7 @@ import type { Transaction } from "../store/database.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
 import { type InsertedTaskRun, insertRun, insertTasks } from "../store/task-runs/insert.ts";
 
-export interface NewRun {
+interface NewRun {
   readonly title: string;
   readonly limit: number;
 }

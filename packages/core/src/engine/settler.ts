@@ -21,7 +21,7 @@ interface Finished {
   readonly held: HeldClaims;
 }
 
-export interface SettlePass {
+interface SettlePass {
   readonly left: number;
   /** Something that was waited for has ended, or a new attempt waits. */
   readonly opensGates: boolean;

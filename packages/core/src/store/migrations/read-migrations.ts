@@ -40,7 +40,7 @@ function parseMigration(number: number, file: string): Migration {
   };
 }
 
-export function cutIntoSteps(text: string): readonly MigrationStep[] {
+function cutIntoSteps(text: string): readonly MigrationStep[] {
   // With a capturing group, split yields text, marker, text, marker, …, text.
   const parts = text.split(STEP);
   const steps: MigrationStep[] = [];

@@ -83,7 +83,7 @@ async function findByPrefix(
 }
 
 /** All ids that begin with the prefix, as a range an index can use. */
-export function uuidRange(prefix: string): { readonly low: string; readonly high: string } {
+function uuidRange(prefix: string): { readonly low: string; readonly high: string } {
   const digits = prefix.replaceAll("-", "").slice(0, 32);
   return { low: withDashes(digits.padEnd(32, "0")), high: withDashes(digits.padEnd(32, "f")) };
 }
