@@ -12,7 +12,7 @@ export async function cancelOnce(
   for (;;) {
     const answer = await pool.transaction(async (tx) => {
       const newest = found.byTask ? await newestTaskRun(tx, found.taskId) : null;
-      const taskRun = { ...found, taskRunId: newest?.taskRunId ?? found.taskRunId };
+      const taskRun = newest === null ? found : { ...found, ...newest };
       const said = await cancelTaskRun(tx, taskRun, request);
       if (said !== "ended" || !found.byTask) return said;
       // It ended under our hands, and its end may have brought a new attempt: that one is meant too.

@@ -80,14 +80,14 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
     ),
     runs: await loadRuns(tx, distinct(candidates.flatMap(({ runId }) => runId ?? [])), candidates.length),
   });
-  const { promoted, leftLines } = await write(tx, plan, candidates);
+  const { promoted, freed } = await write(tx, plan, candidates);
   const again = fronts.filter((front) => mayGoOn(front, plan)).map(({ key }) => key);
   await wakeGates(tx, again);
   return {
     kind: "passed",
     promoted,
     failed: plan.failed,
-    more: again.length > 0 || leftLines || wakes.length >= batchSize || fresh.length >= batchSize,
+    more: again.length > 0 || freed || wakes.length >= batchSize || fresh.length >= batchSize,
     nextRunAtMs: await msUntilNextRunAt(tx),
     sweptTo: swept.length < batchSize ? null : (swept.at(-1) ?? null),
   };
@@ -137,7 +137,7 @@ async function write(
   tx: Transaction,
   plan: PromotionPlan,
   candidates: readonly WaitingCandidate[],
-): Promise<{ readonly promoted: readonly TaskRunId[]; readonly leftLines: boolean }> {
+): Promise<{ readonly promoted: readonly TaskRunId[]; readonly freed: boolean }> {
   const admitted = await promoteTaskRuns(
     tx,
     plan.promote.map(({ taskRunId }) => taskRunId),
@@ -145,9 +145,17 @@ async function write(
   const leftLines = await park(tx, plan, candidates);
   await takeHolds(
     tx,
-    plan.promote.filter(({ taskRunId }: Promotion) => admitted.has(taskRunId)),
+    plan.promote.filter(({ taskRunId }) => admitted.has(taskRunId)),
   );
-  return { promoted: [...admitted], leftLines };
+  // Canceled since we read them: whoever was parked because of what they would have held may go after all.
+  const canceled = plan.promote.filter(({ taskRunId }) => !admitted.has(taskRunId));
+  await wakeGates(tx, canceled.flatMap(gatesOf));
+  return { promoted: [...admitted], freed: leftLines || canceled.length > 0 };
+}
+
+function gatesOf({ runSlot, resourceSlots }: Promotion): readonly WakeKey[] {
+  const resources = resourceSlots.map(({ name }) => wakeResource(name));
+  return runSlot === null ? resources : [wakeRun(runSlot.runId), ...resources];
 }
 
 /** Answers whether somebody left a line without being admitted: then those behind are to be looked at. */

@@ -47,8 +47,10 @@ export function openPool(options: PoolOptions): Pool {
     application_name: options.applicationName,
     keepAlive: true,
   });
-  // An idle connection that breaks is thrown away by the pool; without a listener it would end the process.
+  // A connection that breaks is thrown away by the pool or tells us by a rejected query; without listeners it would end
+  // the process. From its first moment on: a server that shuts down says goodbye in one packet with its greeting.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   const timeoutMs = statementTimeoutMs(options.queryTimeoutMs);
   const begin = beginText(timeoutMs);
   const beginSnapshot = beginSnapshotText(timeoutMs);
@@ -96,9 +98,6 @@ async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let failure: Error | undefined;
-  // A connection that breaks while it is checked out tells us by an event and by the rejected query: the query is enough.
-  const ignore = (): void => {};
-  client.on("error", ignore);
   try {
     await client.query(begin);
     const result = await work({
@@ -112,7 +111,6 @@ async function inTransaction<Result>(
     failure = await rollBack(client, error);
     throw error;
   } finally {
-    client.off("error", ignore);
     client.release(failure);
   }
 }

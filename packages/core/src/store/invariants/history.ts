@@ -159,6 +159,9 @@ export function versionsStartInOrder(since: Date): Statement<Violation> {
       JOIN versioned AS early
         ON early.name = late.name AND early.version < late.version
        AND early.open_from < t.available_at AND early.open_until > t.available_at
+       -- A pass looks before it writes: of what was committed in between it could not know. Whoever saw the later
+       -- version saw everything that was there before it.
+       AND (early.open_from <= late.open_from OR early.open_from < t.available_at - interval '10 s')
      WHERE NOT EXISTS (SELECT FROM signalbox.task_run AS before
                         WHERE before.task_id = t.task_id AND before.attempt < t.attempt
                           AND before.outcome = 'LEASE_LOST')

@@ -1,4 +1,4 @@
-import { asTaskId, asTaskRunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import { asTaskRunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import type { Resource } from "../../domain/resource.ts";
 import { wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
@@ -96,17 +96,15 @@ async function leaveWaiting(tx: Transaction, taskRunId: TaskRunId): Promise<void
 export async function newestTaskRun(
   tx: Transaction,
   taskId: TaskId,
-): Promise<{ readonly taskRunId: TaskRunId; readonly taskId: TaskId; readonly open: boolean } | null> {
+): Promise<{ readonly taskRunId: TaskRunId; readonly priority: number; readonly open: boolean } | null> {
   const [row] = await tx.query(
-    sql<{ taskRunId: string; open: boolean }>("newestTaskRun")`
-      SELECT id AS "taskRunId", status IN ('PENDING', 'AVAILABLE', 'RUNNING') AS open
+    sql<{ taskRunId: string; priority: number; open: boolean }>("newestTaskRun")`
+      SELECT id AS "taskRunId", priority, status IN ('PENDING', 'AVAILABLE', 'RUNNING') AS open
         FROM signalbox.task_run
        WHERE task_id = ${taskId}
        ORDER BY attempt DESC
        LIMIT 1
     `,
   );
-  return row === undefined
-    ? null
-    : { taskRunId: asTaskRunId(row.taskRunId), taskId: asTaskId(taskId), open: row.open };
+  return row === undefined ? null : { ...row, taskRunId: asTaskRunId(row.taskRunId) };
 }

@@ -16,7 +16,7 @@ export interface WaitingCandidate extends Candidate {
   readonly blockedKey: string | null;
 }
 
-export interface WaitingRow {
+interface WaitingRow {
   readonly taskRunId: string;
   readonly taskId: string;
   readonly runId: string | null;
@@ -30,7 +30,7 @@ export interface WaitingRow {
   readonly blockedKey: string | null;
 }
 
-export function toCandidate(row: WaitingRow): WaitingCandidate {
+function toCandidate(row: WaitingRow): WaitingCandidate {
   return {
     taskRunId: asTaskRunId(row.taskRunId),
     taskId: asTaskId(row.taskId),
@@ -57,7 +57,8 @@ export async function findNewAndDue(db: Database, limit: number): Promise<readon
       UNION ALL
       (SELECT task_run_id
          FROM signalbox.waiting
-        WHERE blocked_on = 'RUN_AT' AND run_at <= clock_timestamp()
+        -- In a subquery, which is asked once: compared with the function itself the index could not tell where to stop.
+        WHERE blocked_on = 'RUN_AT' AND run_at <= (SELECT clock_timestamp())
         ORDER BY run_at
         LIMIT ${limit})
     `,

@@ -23,7 +23,7 @@ export async function insertNextAttempts(
                     THEN -1 ELSE k.priority END AS priority,
                k.version, k.resources
           FROM unnest(${ended.map(({ taskRunId }) => taskRunId)}::uuid[],
-                      ${ended.map(({ next }) => next.delayMs)}::integer[],
+                      ${ended.map(({ next }) => next.delayMs)}::bigint[],
                       ${ended.map(({ next }) => next.interruptions)}::smallint[])
                AS g (previous_id, delay_ms, interruptions)
           JOIN signalbox.task_run p ON p.id = g.previous_id

@@ -35,8 +35,10 @@ export interface SettledTaskRun {
  */
 export async function settleTaskRuns(
   tx: Transaction,
-  requests: readonly SettleRequest[],
+  given: readonly SettleRequest[],
 ): Promise<readonly SettledTaskRun[]> {
+  // In id order, as every writer of task runs: a rescue of the same ones must not meet us half-way.
+  const requests = given.toSorted((a, b) => (a.taskRunId < b.taskRunId ? -1 : 1));
   await lockRuns(
     tx,
     requests.flatMap(({ runId }) => (runId === null ? [] : [runId])),

@@ -1,0 +1,151 @@
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { echo, openFixture } from "../../test/fixture.ts";
+import { exclusive } from "../domain/resource.ts";
+import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+/** As if the answer to the claim had never come. */
+function forget(scheduler: ManualScheduler): void {
+  for (const { claim } of scheduler.held.all()) scheduler.held.remove(claim);
+}
+
+describe("a claim that the instance knows nothing of", () => {
+  it("is handed back without spending an attempt, and can be claimed again", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1));
+    await scheduler.claim();
+    const before = await scheduler.get(taskRunId);
+    forget(scheduler);
+
+    expect(await scheduler.reconcile()).toBe(1);
+
+    expect(await scheduler.get(taskRunId)).toMatchObject({
+      status: "PENDING",
+      attempt: 1,
+      availableAt: null,
+      claimedAt: null,
+      claimedBy: null,
+      rowVersion: before.rowVersion + 1,
+    });
+    expect(scheduler.events).toEqual([{ type: "task_run.handed_back", taskRunId, claimNo: before.claimNo }]);
+    await scheduler.promote();
+    expect(await scheduler.claim()).toEqual([taskRunId]);
+    expect((await scheduler.get(taskRunId)).claimNo).toBeGreaterThan(before.claimNo ?? Number.NaN);
+  });
+
+  it("is recorded with the stamps of the stay that it ends", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId, taskId } = await scheduler.enqueue(echo.task(1));
+    await scheduler.claim();
+    const { claimNo, rowVersion } = await scheduler.get(taskRunId);
+    forget(scheduler);
+
+    await scheduler.reconcile();
+
+    expect(
+      await box.query("SELECT aggregate_id, aggregate_version, type, data FROM signalbox.event_store"),
+    ).toEqual([
+      {
+        aggregate_id: taskRunId,
+        aggregate_version: rowVersion + 1,
+        type: "task_run.handed_back",
+        data: {
+          from: "RUNNING",
+          to: "PENDING",
+          taskId,
+          runId: null,
+          claimNo,
+          claimedBy: scheduler.instanceId,
+          availableAt: expect.any(String),
+          claimedAt: expect.any(String),
+        },
+      },
+    ]);
+  });
+
+  it("gives back what it held, so that the next in line can go", async () => {
+    const scheduler = await box.scheduler();
+    const resources = [exclusive("orders")];
+    await scheduler.enqueueMany([echo.task(1, { resources, priority: 9 })], {
+      run: { title: "nightly", limit: 1 },
+    });
+    await scheduler.promote();
+    await scheduler.claim();
+    const urgent = await scheduler.enqueue(echo.task(2, { resources }));
+    await scheduler.promote();
+    forget(scheduler);
+
+    await scheduler.reconcile();
+
+    expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+    expect(await scheduler.promote()).toMatchObject({ promoted: [urgent.taskRunId] });
+  });
+
+  it("becomes CANCELED where a cancel was requested, and its run ends with it", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRuns, runId } = await scheduler.enqueueMany([echo.task(1)], { run: { title: "nightly" } });
+    const taskRunId = taskRuns[0]?.taskRunId ?? "";
+    await scheduler.promote();
+    await scheduler.claim();
+    forget(scheduler);
+    await scheduler.cancel(taskRunId);
+
+    expect(await scheduler.reconcile()).toBe(0);
+
+    expect(await scheduler.get(taskRunId)).toMatchObject({ status: "CANCELED", outcome: "CANCELED" });
+    expect(await box.value("SELECT status FROM signalbox.run WHERE id = $1", [runId])).toBe("CANCELED");
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("is left alone while its answer may still be on its way", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1));
+    await scheduler.claim();
+    forget(scheduler);
+    await box.query("UPDATE signalbox.claim_batch SET request_no = $1", [scheduler.held.beginRequest()]);
+
+    expect(await scheduler.reconcile()).toBe(0);
+    expect(await box.statusOf(taskRunId)).toBe("RUNNING");
+  });
+
+  it("is left alone when it is held, and when it is another instance's", async () => {
+    const [one, other] = [await box.scheduler(), await box.scheduler()];
+    await one.enqueueMany([echo.task(1), echo.task(2)]);
+    await one.claim();
+
+    expect([await one.reconcile(), await other.reconcile()]).toEqual([0, 0]);
+  });
+});
+
+describe("what the instance holds and the database gave to somebody else", () => {
+  it("is told to stop, once", async () => {
+    const [zombie, rescuer] = [await box.scheduler(), await box.scheduler()];
+    const { taskRunId } = await zombie.enqueue(echo.task(1));
+    await zombie.claim();
+    const held = zombie.held.get(taskRunId);
+    await zombie.expireLease();
+    await rescuer.rescue();
+
+    await zombie.reconcile();
+    await zombie.reconcile();
+
+    expect(held?.stop.signal.reason).toBe("fence");
+    expect(zombie.events.filter(({ type }) => type === "task_run.aborted")).toHaveLength(1);
+  });
+
+  it("is not told to stop when only its settlement is still to be recorded", async () => {
+    const [zombie, rescuer] = [await box.scheduler(), await box.scheduler()];
+    const { taskRunId } = await zombie.enqueue(echo.task(1));
+    await zombie.claim();
+    await zombie.execute();
+    await zombie.expireLease();
+    await rescuer.rescue();
+
+    await zombie.reconcile();
+
+    expect(zombie.held.get(taskRunId)?.stop.signal.aborted).toBe(false);
+  });
+});
