@@ -1,0 +1,166 @@
+/** One instance's process, seen from the test: what it told, and how to kill, freeze and wake it. */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import {
+  type FromInstance,
+  type Holding,
+  INSTANCE_SETTINGS,
+  type InstanceEvent,
+  type ToInstance,
+} from "./instance-messages.ts";
+import { until } from "./until.ts";
+
+/** Events of which only the number counts: there are many. */
+const COUNTED = new Set<InstanceEvent["type"]>([
+  "task_run.promoted",
+  "task_run.claimed",
+  "task_run.settled",
+  "gate.lock_missed",
+]);
+/** How long an instance that is not frozen may take to say what it holds before it counts as silent. */
+const ANSWER_MS = 1_000;
+const JOIN_WITHIN_MS = 30_000;
+
+export type EventOf<Type extends InstanceEvent["type"]> = Extract<InstanceEvent, { type: Type }>;
+
+export interface Instance {
+  readonly name: string;
+  readonly pid: number;
+  readonly state: "running" | "frozen" | "ended";
+  /** Its current identity; null between two lives. */
+  readonly bootId: string | null;
+  /** Every identity it had. */
+  readonly bootIds: readonly string[];
+  /** Set when the process ended and nobody had killed it. */
+  readonly unexpectedEnd: string | null;
+  /** Rejects with what kept it from joining. */
+  joined(): Promise<void>;
+  /** How many events of this type it has told. */
+  count(type: InstanceEvent["type"]): number;
+  /** Those that are not merely counted. */
+  told<Type extends InstanceEvent["type"]>(type: Type): readonly EventOf<Type>[];
+  /** What it holds by its own account; null: no answer. */
+  list(): Promise<Holding | null>;
+  kill(): Promise<void>;
+  freeze(): void;
+  wake(): void;
+}
+
+const file = fileURLToPath(new URL("./instance-process.mjs", import.meta.url));
+
+export function startInstance(start: {
+  readonly name: string;
+  readonly databaseUrl: string;
+  readonly traceFile: string;
+}): Instance {
+  const child = fork(file, {
+    // Not the runner's own flags: they would lead to the sources.
+    execArgv: [],
+    env: { ...process.env, NODE_OPTIONS: "" },
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const onExit = (): void => void child.kill("SIGKILL");
+  process.once("exit", onExit);
+  child.once("exit", () => process.off("exit", onExit));
+  send(child, { kind: "start", ...start, settings: INSTANCE_SETTINGS });
+  return watch(child, start.name);
+}
+
+function watch(child: ChildProcess, name: string): Instance {
+  const counts = new Map<string, number>();
+  const events: InstanceEvent[] = [];
+  const bootIds: string[] = [];
+  const answers = new Map<number, (holding: Holding | null) => void>();
+  let state: Instance["state"] = "running";
+  let bootId: string | null = null;
+  let failure: string | null = null;
+  let killed = false;
+  let unexpectedEnd: string | null = null;
+  let lastRequestNo = 0;
+  let said = "";
+
+  const keep = (event: InstanceEvent): void => {
+    counts.set(event.type, (counts.get(event.type) ?? 0) + 1);
+    if (!COUNTED.has(event.type)) events.push(event);
+    if (event.type === "instance.fenced") bootId = null;
+    if (event.type !== "instance.joined") return;
+    bootId = event.instanceId;
+    bootIds.push(event.instanceId);
+  };
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    // The first lines say what happened; what follows is the inside of a socket.
+    said = (said + chunk).slice(0, 2_000);
+  });
+  child.on("message", (message: FromInstance) => {
+    if (message.kind === "event") keep(message.event);
+    else if (message.kind === "not_started") said = message.message;
+    else if (message.kind === "holding") answers.get(message.requestNo)?.(message);
+    else if (!message.core.endsWith("/packages/core/dist/index.js")) {
+      failure = `it runs ${message.core}, not what was compiled`;
+    }
+  });
+  const ended = once(child, "exit").then(([code, signal]) => {
+    state = "ended";
+    if (!killed) unexpectedEnd = `${name} ended with ${String(signal ?? code)}: ${said.trim()}`;
+    for (const answer of answers.values()) answer(null);
+  });
+
+  return {
+    name,
+    pid: child.pid ?? 0,
+    get state() {
+      return state;
+    },
+    get bootId() {
+      return bootId;
+    },
+    bootIds,
+    get unexpectedEnd() {
+      return unexpectedEnd;
+    },
+    joined: async () => {
+      await until(`${name} joins`, () => (failure ?? unexpectedEnd) !== null || bootId !== null, {
+        withinMs: JOIN_WITHIN_MS,
+        instead: () => said,
+      });
+      const problem = failure ?? unexpectedEnd;
+      if (problem !== null) throw new Error(`${name} could not start: ${problem}`);
+    },
+    count: (type) => counts.get(type) ?? 0,
+    told: <Type extends InstanceEvent["type"]>(type: Type) =>
+      events.filter((event): event is EventOf<Type> => event.type === type),
+    list: async () => {
+      if (state !== "running") return null;
+      lastRequestNo += 1;
+      const requestNo = lastRequestNo;
+      const answered = new Promise<Holding | null>((resolve) => {
+        answers.set(requestNo, resolve);
+        setTimeout(resolve, ANSWER_MS, null);
+      });
+      send(child, { kind: "list", requestNo });
+      const holding = await answered;
+      answers.delete(requestNo);
+      return holding;
+    },
+    kill: async () => {
+      killed = true;
+      child.kill("SIGKILL");
+      await ended;
+    },
+    freeze: () => {
+      state = "frozen";
+      child.kill("SIGSTOP");
+    },
+    wake: () => {
+      if (state === "frozen") state = "running";
+      child.kill("SIGCONT");
+    },
+  };
+}
+
+function send(child: ChildProcess, message: ToInstance): void {
+  // One that ended meanwhile is told by its exit.
+  child.send(message, () => {});
+}

@@ -1,0 +1,52 @@
+/**
+ * Faults at random, two or three at once, under load. SIGNALBOX_HA_SEED repeats a trial's choices (what falls
+ * between them is the machine's), SIGNALBOX_HA_SECONDS makes it longer.
+ */
+
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { doHarm } from "./nemesis.ts";
+import { type OwnPostgres, startOwnPostgres } from "./own-postgres.ts";
+import { randomFrom } from "./random.ts";
+import { openRig, type Rig } from "./rig.ts";
+import { requireTaken, show } from "./sometimes.ts";
+
+const seed = Number(process.env["SIGNALBOX_HA_SEED"] ?? Date.now() % 1_000_000);
+const seconds = Number(process.env["SIGNALBOX_HA_SECONDS"] ?? 25);
+const SETTLES_DOWN_WITHIN_MS = 180_000;
+
+let postgres: OwnPostgres;
+let rig: Rig | null = null;
+
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+});
+afterEach(async () => await rig?.close());
+afterAll(async () => await postgres?.remove());
+
+it(
+  "keeps every promise through a random mix of faults",
+  async () => {
+    process.stdout.write(`HA mix: seed ${seed}, ${seconds} s\n`);
+    const random = randomFrom(seed);
+    rig = await openRig(postgres, random);
+
+    const faults = await doHarm(rig, random.fork("nemesis"), seconds * 1_000);
+    const { cluster } = rig;
+    const taken = {
+      rescued: cluster.count("task_run.rescued"),
+      refused: cluster.count("task_run.refused"),
+      "handed back": cluster.count("task_run.handed_back"),
+      "lock missed": cluster.count("gate.lock_missed"),
+      fenced: cluster.count("instance.fenced"),
+      "failed passes": cluster.count("loop.failed"),
+    };
+    const { summary, taskRuns } = await rig.settleDown();
+
+    process.stdout.write(`HA mix (seed ${seed}): ${show(faults)}; ${summary}\n`);
+    requireTaken(taken);
+    requireTaken(rig.load.answered);
+    requireTaken(rig.watch.waited);
+    expect(taskRuns).toBeGreaterThan(seconds);
+  },
+  seconds * 1_000 + SETTLES_DOWN_WITHIN_MS,
+);

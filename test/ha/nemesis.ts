@@ -1,0 +1,164 @@
+/**
+ * Does harm at random, by a seed: to one instance at a time, and at the same time to the database. At least two
+ * instances are always there to go on.
+ */
+
+import { setTimeout as wait } from "node:timers/promises";
+import { INSTANCE_SETTINGS, type WorkInput } from "./instance-messages.ts";
+import { isOutage } from "./outage.ts";
+import type { Random } from "./random.ts";
+import type { Rig } from "./rig.ts";
+import { loseAClaimAnswer } from "./turning.ts";
+import { until } from "./until.ts";
+import { someoneWhoRuns } from "./what-became.ts";
+
+/** How often each fault was done. */
+export type Faults = Record<string, number>;
+
+type Fault = readonly [string, (rig: Rig, random: Random) => Promise<void>];
+
+const WITHIN_MS = 60_000;
+const { leaseMs, graceMs } = INSTANCE_SETTINGS;
+
+export async function doHarm(rig: Rig, random: Random, forMs: number): Promise<Faults> {
+  const faults: Faults = {};
+  const untilMs = performance.now() + forMs;
+  const does = async ([name, harm]: Fault, chances: Random): Promise<void> => {
+    await harm(rig, chances);
+    faults[name] = (faults[name] ?? 0) + 1;
+  };
+  const goOn = async (lane: Lane): Promise<void> => {
+    const chances = random.fork(lane.name);
+    // Before chance has its way: without these a trial would prove nothing about what it is there for.
+    for (const fault of lane.always) await does(fault, chances);
+    while (performance.now() < untilMs) {
+      await does(chances.pick(lane.sometimes), chances);
+      await wait(chances.between(lane.restMs.low, lane.restMs.high));
+    }
+  };
+  await Promise.all(LANES.map(goOn));
+  return faults;
+}
+
+const KILL: Fault = [
+  "kill -9",
+  async (rig, random) => {
+    await random.pick(rig.cluster.running).kill();
+    await wait(random.between(0, 1_000));
+    await rig.cluster.add();
+  },
+];
+
+const FREEZE_SHORTLY: Fault = ["freeze within the lease", freeze(200, leaseMs / 2)];
+const FREEZE_LONG: Fault = [
+  "freeze beyond the lease",
+  freeze(leaseMs + graceMs + 300, leaseMs + graceMs + 1_500),
+];
+
+function freeze(lowMs: number, highMs: number): Fault[1] {
+  return async (rig, random) => {
+    const instance = random.pick(rig.cluster.running);
+    instance.freeze();
+    await wait(random.between(lowMs, highMs));
+    instance.wake();
+  };
+}
+
+/** Frozen in the middle of what does not stop, and woken when that is somebody else's: its result must be refused. */
+const FREEZE_UNTIL_RESCUED: Fault = [
+  "freeze until rescued",
+  async (rig) => {
+    let outcome: string | null = null;
+    // The other faults go on meanwhile: it may end before we come to freeze it.
+    while (outcome !== "LEASE_LOST") {
+      const input: WorkInput = { ms: leaseMs };
+      const taskRunId = await asSoonAs("something is enqueued", async () => {
+        const enqueued = await rig.scheduler.enqueue({ kind: "stubborn", input, priority: 0 });
+        return enqueued.taskRunId;
+      });
+      const { instance } = await asSoonAs(
+        "somebody runs it",
+        async () => await someoneWhoRuns(rig, [taskRunId]),
+      );
+      instance.freeze();
+      outcome = await asSoonAs("it ends", async () => (await rig.scheduler.get(taskRunId)).outcome);
+      instance.wake();
+    }
+    await until("its result is refused", () => rig.cluster.count("task_run.refused") > 0, {
+      withinMs: WITHIN_MS,
+    });
+  },
+];
+
+const LOSE_A_CLAIM_ANSWER: Fault = [
+  "lose the answer to a claim",
+  async (rig, random) => await loseAClaimAnswer(rig, random.pick(rig.cluster.running)),
+];
+
+const RESTART_FAST: Fault = [
+  "PostgreSQL fast",
+  async (rig, random) =>
+    void (await rig.postgres.restart("fast", async () => await wait(random.between(0, 800)))),
+];
+
+const RESTART_IMMEDIATE: Fault = [
+  "PostgreSQL immediate",
+  async (rig, random) =>
+    void (await rig.postgres.restart("immediate", async () => await wait(random.between(0, 800)))),
+];
+
+const CUT_SESSIONS: Fault = [
+  "sessions cut off",
+  async (rig, random) => {
+    const share = random.next();
+    await tried(
+      rig.db.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'signalbox%' AND random() < $1",
+        [share],
+      ),
+    );
+  },
+];
+
+interface Lane {
+  readonly name: string;
+  readonly always: readonly Fault[];
+  readonly sometimes: readonly Fault[];
+  readonly restMs: { readonly low: number; readonly high: number };
+}
+
+const LANES: readonly Lane[] = [
+  {
+    name: "instances",
+    always: [FREEZE_UNTIL_RESCUED, KILL],
+    sometimes: [KILL, KILL, FREEZE_SHORTLY, FREEZE_LONG],
+    restMs: { low: 100, high: 1_200 },
+  },
+  {
+    name: "database",
+    always: [CUT_SESSIONS],
+    sometimes: [RESTART_FAST, RESTART_IMMEDIATE, CUT_SESSIONS, CUT_SESSIONS],
+    restMs: { low: 1_000, high: 3_500 },
+  },
+  {
+    name: "claims",
+    always: [LOSE_A_CLAIM_ANSWER],
+    sometimes: [LOSE_A_CLAIM_ANSWER],
+    restMs: { low: 3_000, high: 6_000 },
+  },
+];
+
+/** As soon as the database is there, and there is something to see. */
+async function asSoonAs<Seen>(what: string, look: () => Promise<Seen | null>): Promise<Seen> {
+  return await until(what, async () => await tried(look()), { withinMs: WITHIN_MS });
+}
+
+/** Null where the database was not there. */
+async function tried<Answer>(work: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isOutage(error)) return null;
+    throw error;
+  }
+}

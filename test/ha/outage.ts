@@ -1,0 +1,19 @@
+/**
+ * Whether an error says that the database was not there, or not any more: nothing is known then of what was
+ * asked. Everything else is a mistake of somebody's.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isOutage);
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : null;
+  return tellsOutage({ code, message: error.message });
+}
+
+/** The same of an error that was only told. */
+export function tellsOutage(told: { readonly code: string | null; readonly message: string }): boolean {
+  return OUTAGE_CODE.test(told.code ?? "") || OUTAGE_MESSAGE.test(told.message);
+}
+
+// Shut down, crashed, starting up; the connection; and 25P03: the server ended a transaction of somebody frozen.
+const OUTAGE_CODE = /^(?:57P0[123]|08\w{3}|25P03|ECONNREFUSED|ECONNRESET|EPIPE)$/;
+const OUTAGE_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/;

@@ -1,0 +1,37 @@
+/** Random numbers that a seed repeats (mulberry32). */
+export interface Random {
+  /** In [0, 1). */
+  next(): number;
+  /** Whole, both ends included. */
+  between(low: number, high: number): number;
+  chance(probability: number): boolean;
+  pick<Item>(items: readonly Item[]): Item;
+  /** Another series that depends on this one's seed and on nothing else that happens. */
+  fork(name: string): Random;
+}
+
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const between = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
+  return {
+    next,
+    between,
+    chance: (probability) => next() < probability,
+    pick: (items) => {
+      const item = items[between(0, items.length - 1)];
+      if (item === undefined) throw new RangeError("Nothing to pick from");
+      return item;
+    },
+    fork: (name) => {
+      let sum = seed;
+      for (let at = 0; at < name.length; at += 1) sum = Math.imul(sum, 31) + name.charCodeAt(at);
+      return randomFrom(sum);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * One trial: a database, three instances, a load, somebody who looks on, and at the end everything that must
+ * be true once the faults are over.
+ */
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createScheduler, type Scheduler } from "@signalbox/core";
+import pg from "pg";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { drain, findLostTasks } from "./drain.ts";
+import { INSTANCE_SETTINGS } from "./instance-messages.ts";
+import { type Load, startLoad } from "./load.ts";
+import { tellsOutage } from "./outage.ts";
+import type { OwnPostgres } from "./own-postgres.ts";
+import type { Random } from "./random.ts";
+import {
+  type DoneTaskRun,
+  findDoubleEffects,
+  findUnfoundedDone,
+  parseTrace,
+  type TraceLine,
+} from "./trace.ts";
+import { proveEveryLoopTurns } from "./turning.ts";
+import { describeReport, startWatch, type Watch } from "./watch.ts";
+
+export interface Rig {
+  readonly postgres: OwnPostgres;
+  readonly databaseUrl: string;
+  /** The client's side: no instance. */
+  readonly scheduler: Scheduler;
+  readonly db: pg.Pool;
+  readonly cluster: Cluster;
+  readonly load: Load;
+  readonly watch: Watch;
+  trace(): Promise<readonly TraceLine[]>;
+  /** The faults are over: everything drains, and nothing is found that must not be. Answers what happened. */
+  settleDown(): Promise<Ended>;
+  /** Ends every process. Safe at any time, and to repeat. */
+  close(): Promise<void>;
+}
+
+interface Ended {
+  readonly taskRuns: number;
+  readonly drainMs: number;
+  readonly summary: string;
+}
+
+const INSTANCES = 3;
+/** Some ten times what it takes: a lease, a grace, the retries and what is in line behind them. */
+const DRAIN_WITHIN_MS = 90_000;
+/** Several polls of every instance. */
+const STANDS_STILL_MS = 6 * INSTANCE_SETTINGS.pollIntervalMs;
+
+let rigs = 0;
+
+export async function openRig(postgres: OwnPostgres, random: Random): Promise<Rig> {
+  rigs += 1;
+  const name = `trial_${rigs}`;
+  const databaseUrl = await createDatabase(postgres.url, name);
+  const traceFile = join(postgres.dir, `${name}.jsonl`);
+  const client = { databaseUrl, ...INSTANCE_SETTINGS, name: "client" };
+  const scheduler = createScheduler({ ...client, poolSize: 3 });
+  const looker = createScheduler({ ...client, poolSize: 1 });
+  const db = new pg.Pool({ connectionString: databaseUrl, max: 3, query_timeout: 30_000 });
+  // A connection that breaks is told by a rejected query; without listeners it would end the tests.
+  db.on("error", () => {}).on("connect", (connection) => connection.on("error", () => {}));
+  const cluster = createCluster({ databaseUrl, traceFile });
+  let load: Load | null = null;
+  let watch: Watch | null = null;
+  const close = async (): Promise<void> => {
+    // First: nothing may outlive the test, whatever fails after this.
+    await cluster.end();
+    await load?.stop();
+    await watch?.stop();
+    await Promise.all([scheduler.stop(), looker.stop(), db.ended ? null : db.end()]);
+  };
+  try {
+    await scheduler.migrate();
+    await Promise.all(Array.from({ length: INSTANCES }, async () => await cluster.add()));
+    load = startLoad(scheduler, random.fork("load"));
+    watch = startWatch({ db, scheduler: looker, cluster });
+    const rig: Rig = {
+      postgres,
+      databaseUrl,
+      scheduler,
+      db,
+      cluster,
+      load,
+      watch,
+      trace: async () => parseTrace(await readFile(traceFile, "utf8")),
+      settleDown: async () => await settleDown(rig),
+      close,
+    };
+    return rig;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function settleDown(rig: Rig): Promise<Ended> {
+  await proveEveryLoopTurns(rig, rig.cluster.running);
+  await rig.load.stop();
+  const from = performance.now();
+  await drain(rig.db, { withinMs: DRAIN_WITHIN_MS, standsStillMs: STANDS_STILL_MS });
+  const drainMs = Math.round(performance.now() - from);
+  await rig.watch.stop();
+  const wrong = await findWrong(rig);
+  if (wrong.length > 0) throw new Error(`${wrong.length} found:\n${wrong.slice(0, 20).join("\n")}`);
+  return await summarise(rig, drainMs);
+}
+
+async function findWrong(rig: Rig): Promise<readonly string[]> {
+  const { cluster, load, watch, scheduler, db } = rig;
+  const trace = await rig.trace();
+  const { rows } = await db.query<{ id: string }>("SELECT id FROM signalbox.task_run");
+  // A database that is away fails a pass. Nothing else may: no deadlock, and no constraint that catches a mistake.
+  const failed = cluster.told("loop.failed").filter((event) => !tellsOutage(event));
+  return [
+    ...cluster.all.flatMap(({ unexpectedEnd }) => unexpectedEnd ?? []),
+    ...load.problems.map((problem) => `the load: ${problem}`),
+    ...failed.map(({ loop, code, message }) => `a pass of the ${loop} failed: ${code} ${message}`),
+    ...cluster.told("gate.failed").map(({ message }) => `a task run could not be judged: ${message}`),
+    ...watch.violations.map((violation) => `during the faults: ${violation}`),
+    ...describeReport(await scheduler.checkInvariants({ since: new Date(0) })),
+    ...findLostTasks(load.acknowledged, new Set(rows.map(({ id }) => id))),
+    ...findDoubleEffects(trace),
+    ...findUnfoundedDone(await readDone(rig), trace),
+  ];
+}
+
+async function readDone({ db, cluster }: Rig): Promise<readonly DoneTaskRun[]> {
+  const { rows } = await db.query<{ taskRunId: string; claimNo: string; claimedBy: string }>(`
+    SELECT id AS "taskRunId", claim_no AS "claimNo", claimed_by AS "claimedBy"
+      FROM signalbox.task_run WHERE status = 'DONE'`);
+  return rows.map(({ taskRunId, claimNo, claimedBy }) => ({
+    taskRunId,
+    claimNo: Number(claimNo),
+    pid: cluster.ofBootId(claimedBy).pid,
+  }));
+}
+
+async function summarise({ db, cluster, load, watch }: Rig, drainMs: number): Promise<Ended> {
+  const { rows } = await db.query<{ outcome: string; count: number }>(`
+    SELECT outcome, count(*)::integer AS count FROM signalbox.task_run GROUP BY outcome ORDER BY count DESC`);
+  const taskRuns = rows.reduce((sum, { count }) => sum + count, 0);
+  const failures = new Map<string, number>();
+  for (const { loop } of cluster.told("loop.failed")) failures.set(loop, (failures.get(loop) ?? 0) + 1);
+  const parts = [
+    `${taskRuns} task runs (${rows.map(({ outcome, count }) => `${outcome} ${count}`).join(", ")})`,
+    `${load.acknowledged.length} acknowledged, ${load.unknown} calls unknown`,
+    `rescued ${cluster.count("task_run.rescued")}, refused ${cluster.count("task_run.refused")}`,
+    `handed back ${cluster.count("task_run.handed_back")}, aborted ${cluster.count("task_run.aborted")}`,
+    `fenced ${cluster.count("instance.fenced")}, lock missed ${cluster.count("gate.lock_missed")}`,
+    `failed passes: ${[...failures].map(([loop, count]) => `${loop} ${count}`).join(", ") || "none"}`,
+    `${watch.looks} looks, ${watch.compared} rows compared with their owners`,
+    `drained in ${drainMs} ms`,
+  ];
+  return { taskRuns, drainMs, summary: parts.join("; ") };
+}
+
+async function createDatabase(adminUrl: string, name: string): Promise<string> {
+  const admin = new pg.Client({ connectionString: adminUrl, query_timeout: 30_000 });
+  await admin.connect();
+  try {
+    await admin.query(`CREATE DATABASE ${name}`);
+  } finally {
+    await admin.end();
+  }
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,35 @@
+/** Stops an instance in the middle of a transaction: it waits for what the test has locked. */
+
+import pg from "pg";
+import type { Instance } from "./instance.ts";
+import type { Rig } from "./rig.ts";
+import { until } from "./until.ts";
+
+const WITHIN_MS = 60_000;
+
+interface Lock {
+  /** The instance that is the first to wait for it. */
+  waiter(): Promise<Instance>;
+  release(): Promise<void>;
+}
+
+export async function takeLock(rig: Rig, statement: string): Promise<Lock> {
+  const client = new pg.Client({ connectionString: rig.databaseUrl, query_timeout: 10_000 });
+  client.on("error", () => {});
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  await client.query("BEGIN");
+  await client.query(statement);
+  const blocked = async (): Promise<Instance | null> => {
+    const { rows: waiting } = await rig.db.query<{ name: string }>(
+      `SELECT application_name AS name FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))`,
+      [rows[0]?.pid],
+    );
+    return rig.cluster.running.find(({ name }) => waiting[0]?.name === `signalbox ${name}`) ?? null;
+  };
+  return {
+    waiter: async () =>
+      await until("an instance waits for the lock", blocked, { withinMs: WITHIN_MS, everyMs: 10 }),
+    release: async () => await client.end(),
+  };
+}
