@@ -37,6 +37,8 @@ CREATE INDEX waiting_for_version ON signalbox.waiting (blocked_key, version, pri
   WHERE blocked_on = 'VERSION_ORDER';
 CREATE INDEX waiting_for_run ON signalbox.waiting (blocked_key, priority, enqueued_at, task_run_id)
   WHERE blocked_on = 'RUN_LIMIT';
+CREATE INDEX waiting_for_resource ON signalbox.waiting (blocked_key, priority, enqueued_at, task_run_id)
+  WHERE blocked_on = 'RESOURCE_BUSY';
 
 -- Who waits at a resource and at nothing else, in line order. Gone with the waiting row, by the schema.
 CREATE TABLE signalbox.line (
@@ -45,10 +47,12 @@ CREATE TABLE signalbox.line (
   enqueued_at timestamptz NOT NULL,
   task_run_id uuid NOT NULL REFERENCES signalbox.waiting ON DELETE CASCADE,
   mode        text NOT NULL,
+  version     bigint[],
   PRIMARY KEY (name, priority, enqueued_at, task_run_id),
   CONSTRAINT line_mode_check CHECK (mode IN ('exclusive', 'shared'))
 );
 CREATE INDEX line_of_task_run ON signalbox.line (task_run_id);
+CREATE INDEX line_of_exclusive ON signalbox.line (name, priority, enqueued_at, task_run_id) WHERE mode = 'exclusive';
 
 -- AVAILABLE: what any instance that knows the kind may claim.
 CREATE TABLE signalbox.ready (

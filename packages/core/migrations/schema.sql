@@ -60,10 +60,12 @@ CREATE TABLE signalbox.line (
   enqueued_at timestamp with time zone NOT NULL,
   task_run_id uuid NOT NULL,
   mode text NOT NULL,
+  version bigint[],
   CONSTRAINT line_pkey PRIMARY KEY (name, priority, enqueued_at, task_run_id),
   CONSTRAINT line_task_run_id_fkey FOREIGN KEY (task_run_id) REFERENCES signalbox.waiting(task_run_id) ON DELETE CASCADE,
   CONSTRAINT line_mode_check CHECK (mode = ANY (ARRAY['exclusive'::text, 'shared'::text]))
 );
+CREATE INDEX line_of_exclusive ON signalbox.line USING btree (name, priority, enqueued_at, task_run_id) WHERE (mode = 'exclusive'::text);
 CREATE INDEX line_of_task_run ON signalbox.line USING btree (task_run_id);
 
 CREATE TABLE signalbox.migration (
@@ -193,6 +195,7 @@ CREATE TABLE signalbox.waiting (
   CONSTRAINT waiting_parked_at_one_gate CHECK ((blocked_on IS NULL) = (blocked_key IS NULL) AND (blocked_on IS NULL) = (blocked_since IS NULL))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX waiting_due ON signalbox.waiting USING btree (run_at) WHERE (blocked_on = 'RUN_AT'::text);
+CREATE INDEX waiting_for_resource ON signalbox.waiting USING btree (blocked_key, priority, enqueued_at, task_run_id) WHERE (blocked_on = 'RESOURCE_BUSY'::text);
 CREATE INDEX waiting_for_run ON signalbox.waiting USING btree (blocked_key, priority, enqueued_at, task_run_id) WHERE (blocked_on = 'RUN_LIMIT'::text);
 CREATE INDEX waiting_for_version ON signalbox.waiting USING btree (blocked_key, version, priority, enqueued_at, task_run_id) WHERE (blocked_on = 'VERSION_ORDER'::text);
 CREATE INDEX waiting_new ON signalbox.waiting USING btree (priority, enqueued_at, task_run_id) WHERE (blocked_on IS NULL);

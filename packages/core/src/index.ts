@@ -33,6 +33,6 @@ export {
   type TaskDefinition,
   type TaskOptions,
 } from "./executors/define-task.ts";
-export type { ExecutionContext, Executor } from "./executors/executor.ts";
+export { type ExecutionContext, ExecutionStoppedError, type Executor } from "./executors/executor.ts";
 export type { StandardSchema } from "./executors/standard-schema.ts";
 export type { InvariantReport, InvariantViolation } from "./store/invariants/check.ts";

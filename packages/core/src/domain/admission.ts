@@ -76,8 +76,8 @@ export class Admission implements GateView {
       const resource = this.resource(name);
       leaveLine(resource, candidate);
       if (cause.code === "RESOURCE_BUSY") {
-        const { taskRunId, priority, enqueuedUs } = candidate;
-        resource.line.push({ taskRunId, priority, enqueuedUs, mode });
+        const { taskRunId, priority, enqueuedUs, version } = candidate;
+        resource.line.push({ taskRunId, priority, enqueuedUs, version, mode });
         resource.line.sort(comparePlaces);
       }
     }

@@ -192,6 +192,7 @@ function oracle(world: World): ReadonlyMap<TaskRunId, WaitingCode | "ADMITTED"> 
   const line = new Set(world.pending.filter(({ inLine }) => inLine));
   const verdictOn = (one: Pending): WaitingCode | "ADMITTED" => {
     const goesOn = one.resources.some(({ name }) => reserved.get(name) === one.taskId);
+    const isAhead = (other: Pending) => place(other) < place(one) && !(rank(one) < rank(other));
     if (one.runAt !== null && one.runAt > NOW) return "RUN_AT";
     if (!goesOn && open.some((other) => isSmaller(other, one))) return "VERSION_ORDER";
     const limit = (one.runId === null ? 0 : world.limits.get(one.runId)) ?? 0;
@@ -200,7 +201,7 @@ function oracle(world: World): ReadonlyMap<TaskRunId, WaitingCode | "ADMITTED"> 
       (wish) =>
         !active.some((holder) => collides(holder, wish)) &&
         (reserved.get(wish.name) ?? one.taskId) === one.taskId &&
-        (goesOn || ![...line].some((ahead) => place(ahead) < place(one) && collides(ahead, wish))),
+        (goesOn || ![...line].some((ahead) => isAhead(ahead) && collides(ahead, wish))),
     );
     return free ? "ADMITTED" : "RESOURCE_BUSY";
   };

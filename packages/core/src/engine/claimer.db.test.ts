@@ -5,7 +5,7 @@ import type { InstanceId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { defineTask } from "../executors/define-task.ts";
 import { joinCluster, markDraining } from "../store/instances/instance.ts";
-import { type ClaimRequest, claimTaskRuns } from "../store/task-runs/claim.ts";
+import { type ClaimRequest, claimTaskRuns, isAnyReady } from "../store/task-runs/claim.ts";
 import { claimOnce } from "./claimer.ts";
 import { HeldClaims } from "./held-claims.ts";
 
@@ -107,7 +107,7 @@ describe("a claim", () => {
     expect(second[0]?.claimNo).toBeGreaterThan(first[0]?.claimNo ?? Number.NaN);
   });
 
-  it("is not started when its answer comes after the lease could be trusted", async () => {
+  it("is not started but handed back when its answer comes after the lease could be trusted", async () => {
     const [taskRunId] = await enqueueFree(1);
     const { instanceId } = await requestOf(1);
     const held = new HeldClaims();
@@ -126,7 +126,7 @@ describe("a claim", () => {
 
     expect(claimed).toEqual([]);
     expect(held.all()).toEqual([]);
-    expect(await box.statusOf(taskRunId ?? "")).toBe("RUNNING");
+    expect(await box.statusOf(taskRunId ?? "")).toBe("PENDING");
   });
 
   it("is not even asked for when the lease cannot be trusted", async () => {
@@ -177,6 +177,18 @@ describe("two claimers", () => {
     expect(taken).toHaveLength(120);
     expect(new Set(taken)).toEqual(new Set(all));
     expect((await workers[0]?.checkInvariants())?.violations).toEqual([]);
+  });
+
+  it("are told that something is left when the other one only looked at it", async () => {
+    await enqueueFree(2);
+    const pool = box.pool("second");
+    expect(await isAnyReady(pool, ["other", "echo"])).toBe(true);
+    expect(await isAnyReady(pool, ["other"])).toBe(false);
+
+    const all = await requestOf(2);
+    await pool.transaction(async (tx) => await claimTaskRuns(tx, all));
+
+    expect(await isAnyReady(pool, ["other", "echo"])).toBe(false);
   });
 
   it("get what a claim that rolled back gave up", async () => {

@@ -1,6 +1,7 @@
 import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
 import { claimTaskRuns } from "../store/task-runs/claim.ts";
+import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
 
 export interface ClaimDeps {
@@ -24,9 +25,11 @@ export async function claimOnce(deps: ClaimDeps): Promise<readonly HeldClaim[]> 
     const claims = await pool.transaction(
       async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, requestNo }),
     );
-    // The answer came after our deadline: others may have these already. Nothing was started, so nothing is lost.
-    if (!deps.isTrusted()) return [];
-    return claims.map((claim) => held.add(claim));
+    if (deps.isTrusted()) return claims.map((claim) => held.add(claim));
+    // The answer came after our deadline: others may have these soon. Nothing was started, so they go back unharmed;
+    // where that fails they are rescued.
+    await pool.transaction(async (tx) => await handBackTaskRuns(tx, instanceId, claims)).catch(() => {});
+    return [];
   } finally {
     held.endRequest(requestNo);
   }

@@ -7,6 +7,7 @@ import type { Loop } from "./loop.ts";
 import { claimerLoop, joinerLoop, promoterLoop, reconcilerLoop, rescuerLoop, settlerLoop } from "./loops.ts";
 import { Memberships } from "./membership.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { reconcileOnce } from "./reconciler.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import { createSettler, type Settler } from "./settler.ts";
 import type { Emit } from "./telemetry.ts";
@@ -80,15 +81,26 @@ export function createEngine(deps: EngineDeps): Engine {
       await Promise.all(
         [loops.promoter, loops.rescuer, loops.reconciler, loops.settler].map((loop) => loop.stop()),
       );
-      try {
-        while ((await settler.settleOnce()).left > 0);
-      } catch (error) {
+      await recordTheRest(parts).catch((error: unknown) => {
         // The database is away. What is not recorded is rescued by whoever finds it.
         onError(error, "settler");
-      }
+      });
       await memberships.leave();
     },
   };
+}
+
+/** Also hands back claims whose answers were lost: they would cost an interruption otherwise. */
+async function recordTheRest({ pool, settler, memberships, wakeups, emit }: EngineParts): Promise<void> {
+  for (let left = true; left; ) {
+    const pass = await settler.settleOnce();
+    if (pass.opensGates) wakeups.send("signalbox_gate");
+    left = pass.left > 0;
+  }
+  const life = memberships.current;
+  if (life === null || life.held.executing > 0) return;
+  const back = await reconcileOnce({ pool, instanceId: life.instanceId, held: life.held, emit });
+  if (back > 0) wakeups.send("signalbox_gate");
 }
 
 async function allEnded(memberships: Memberships, withinMs: number): Promise<boolean> {

@@ -97,7 +97,7 @@ describe("after the passes that a random history asks for", () => {
         expect((await scheduler.checkInvariants()).violations).toEqual([]);
         await box.clear();
       }),
-      { numRuns: 12 },
+      { numRuns: 10 },
     );
   });
 
@@ -126,7 +126,7 @@ describe("after the passes that a random history asks for", () => {
         }
         await box.clear();
       }),
-      { numRuns: 8 },
+      { numRuns: 6 },
     );
   });
 });

@@ -1,16 +1,18 @@
 /** What an instance has claimed and not yet settled. Reconcile compares it with the database. */
 
 import type { TaskRunId } from "../domain/ids.ts";
+import { ExecutionStoppedError } from "../executors/executor.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
-
-/** Why an execution was told to stop. */
-export type StopReason = "cancel" | "fence" | "shutdown";
 
 export interface HeldClaim {
   readonly claim: Claim;
   readonly stop: AbortController;
   /** Its execution has ended; only the settlement is still to be recorded. */
   ended: boolean;
+}
+
+export function stopExecution({ stop }: HeldClaim, because: ExecutionStoppedError["because"]): void {
+  stop.abort(new ExecutionStoppedError(because));
 }
 
 export class HeldClaims {

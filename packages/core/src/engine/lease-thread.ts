@@ -39,7 +39,7 @@ function tell(message: LeaseMessage): void {
 
 async function connected(): Promise<pg.Client> {
   if (client !== null) return client;
-  // A beat that takes longer than half the lease is of no use: better to try again on a new connection.
+  // A beat that takes longer than a quarter of the lease is of no use: better to try again on a new connection.
   const timeoutMs = Math.max(data.beatMs, data.leaseMs / 4);
   const fresh = new pg.Client({
     connectionString: data.url,
@@ -49,7 +49,7 @@ async function connected(): Promise<pg.Client> {
     application_name: "signalbox lease",
   });
   fresh.on("error", () => {
-    client = null;
+    if (client === fresh) client = null;
   });
   await fresh.connect();
   client = fresh;

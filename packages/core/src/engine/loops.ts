@@ -1,6 +1,8 @@
 /** The loops of a started instance: who runs which pass when, and what wakes whom. */
 
 import type { TaskRunId } from "../domain/ids.ts";
+import type { Outcome } from "../domain/settlement.ts";
+import { isAnyReady } from "../store/task-runs/claim.ts";
 import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
 import type { HeldClaim } from "./held-claims.ts";
@@ -15,6 +17,8 @@ import type { Emit } from "./telemetry.ts";
 
 /** How often the whole of what waits is looked at again, as a net under wakes that were lost by a bug. */
 const SWEEP_MS = 30_000;
+/** Bite by bite, so that a long backlog does not keep the gate lock from what was woken. */
+const SWEEP_BITE_MS = 100;
 
 export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineParts): Loop {
   let sweepAfter: TaskRunId | null = null;
@@ -37,7 +41,8 @@ export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineP
       }
       tellPromotions(emit, result);
       if (result.promoted.length > 0) wakeups.send("signalbox_ready");
-      if (result.more || (sweeps && sweepAfter !== null)) return { againInMs: 0 };
+      if (result.more) return { againInMs: 0 };
+      if (sweeps && sweepAfter !== null) return { againInMs: SWEEP_BITE_MS };
       return result.nextRunAtMs === null ? "rest" : { againInMs: Math.max(0, result.nextRunAtMs) + 1 };
     },
     onError,
@@ -71,7 +76,9 @@ export function claimerLoop(parts: EngineParts): Loop {
         isTrusted: lease.isTrusted,
       });
       for (const each of claimed) begin(parts, life, each);
-      return claimed.length === batchSize ? { againInMs: 0 } : "rest";
+      if (held.freeSlots(slots) < 1) return "rest";
+      // Rows that another instance was looking at were skipped, and it may have left some of them.
+      return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
     },
     onError,
   });
@@ -84,13 +91,22 @@ function begin(
 ): void {
   const { taskRunId, taskId, title, attempt, claimNo } = held.claim;
   emit({ type: "task_run.claimed", taskRunId, taskId, title, attempt, claimNo });
-  // `execute` never rejects: whatever a handler does is an outcome.
-  void execute(held, executors, settings.name).then((outcome) => {
-    life.held.endExecution(held);
-    settler.add(held.claim, life.instanceId, outcome, life.held);
-    wake("settler");
-    wake("claimer");
-  });
+  void execute(held, executors, settings.name)
+    // Whatever a handler does is an outcome, also what nobody thought of.
+    .catch(
+      (): Outcome => ({
+        kind: "failed",
+        code: "HANDLER_FAILED",
+        message: "threw something strange",
+        retryable: true,
+      }),
+    )
+    .then((outcome) => {
+      life.held.endExecution(held);
+      settler.add(held.claim, life.instanceId, outcome, life.held);
+      wake("settler");
+      wake("claimer");
+    });
 }
 
 export function settlerLoop({ settings, settler, wakeups, onError }: EngineParts): Loop {

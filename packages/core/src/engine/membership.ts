@@ -6,7 +6,7 @@
 import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
 import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
-import { HeldClaims } from "./held-claims.ts";
+import { HeldClaims, stopExecution } from "./held-claims.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { monotonicMs } from "./monotonic.ts";
 import type { SchedulerSettings } from "./settings.ts";
@@ -57,16 +57,15 @@ export class Memberships {
     if (this.#current !== null) return;
     const { pool, settings, emit, onRenewed } = this.#deps;
     const begunAtMs = monotonicMs();
-    const instanceId = await joinCluster(pool, {
-      name: settings.name,
-      kinds: settings.tasks.map(({ kind }) => kind),
-      slots: settings.slots,
-      leaseMs: settings.leaseMs,
-    });
+    const { name, slots, leaseMs } = settings;
+    const kinds = settings.tasks.map(({ kind }) => kind);
+    const instanceId = await pool.transaction(
+      async (tx) => await joinCluster(tx, { name, kinds, slots, leaseMs }),
+    );
     const lease = keepLease({
       url: settings.databaseUrl,
       instanceId,
-      leaseMs: settings.leaseMs,
+      leaseMs,
       beatMs: settings.beatMs,
       begunAtMs,
       onRenewed,
@@ -77,11 +76,13 @@ export class Memberships {
   }
 
   async startDraining(): Promise<void> {
-    if (this.#current !== null) await markDraining(this.#deps.pool, this.#current.instanceId);
+    const life = this.#current;
+    if (life !== null)
+      await this.#deps.pool.transaction(async (tx) => await markDraining(tx, life.instanceId));
   }
 
   stopExecutions(): void {
-    for (const { stop } of this.#current?.held.all() ?? []) stop.abort("shutdown");
+    for (const held of this.#current?.held.all() ?? []) stopExecution(held, "shutdown");
   }
 
   async leave(): Promise<void> {
@@ -90,7 +91,7 @@ export class Memberships {
     this.#current = null;
     await life.lease.stop();
     try {
-      await leaveCluster(this.#deps.pool, life.instanceId);
+      await this.#deps.pool.transaction(async (tx) => await leaveCluster(tx, life.instanceId));
     } catch (error) {
       // The database is away: the lease runs out by itself.
       this.#deps.emit({ type: "loop.failed", loop: "leaving", error });
@@ -105,7 +106,7 @@ export class Memberships {
     this.#current = null;
     this.#former.push(life.held);
     const running = life.held.all().filter(({ ended }) => !ended);
-    for (const { stop } of running) stop.abort("fence");
+    for (const held of running) stopExecution(held, "fence");
     this.#deps.emit({ type: "instance.fenced", instanceId, aborted: running.length });
     // Its thread ends by itself soon enough; nothing is to be waited for here.
     void life.lease.stop();

@@ -185,6 +185,29 @@ describe("nobody starves", () => {
     expect(await box.statusOf(can.taskRunId)).toBe("AVAILABLE");
   });
 
+  it("lets a sharer pass a hundred sharers who wait for something else, when it comes and when it is woken", async () => {
+    const scheduler = await box.scheduler();
+    const promoteAll = async (): Promise<void> => {
+      while ((await scheduler.promote().then((pass) => pass.kind === "passed" && pass.more)) === true);
+    };
+    await scheduler.enqueue(echo.task(0, { resources: [exclusive("busy")] }));
+    const holder = await scheduler.enqueue(echo.task(1, { resources: [exclusive("disk")] }));
+    await scheduler.enqueueMany(
+      Array.from({ length: 100 }, () => echo.task(2, { resources: [shared("disk"), exclusive("busy")] })),
+    );
+    const woken = await scheduler.enqueue(echo.task(3, { resources: [shared("disk")] }));
+    await promoteAll();
+    expect(await box.statusOf(woken.taskRunId)).toBe("PENDING");
+
+    await scheduler.cancel(holder.taskRunId);
+    await promoteAll();
+    const newcomer = await scheduler.enqueue(echo.task(4, { resources: [shared("disk")] }));
+    await promoteAll();
+
+    expect(await box.statusOf(woken.taskRunId)).toBe("AVAILABLE");
+    expect(await box.statusOf(newcomer.taskRunId)).toBe("AVAILABLE");
+  });
+
   it("gives a task both of its busy resources, though others keep coming for each of them", async () => {
     const scheduler = await box.scheduler({ slots: 1 });
     const comeFor = async (name: string): Promise<void> => {

@@ -24,13 +24,13 @@ async function enqueueCrowd(scheduler: ManualScheduler): Promise<number> {
       priority: index % 10,
     });
   for (let run = 0; run < 3; run += 1) {
-    const specs = Array.from({ length: 15 }, (_, index) =>
+    const specs = Array.from({ length: 10 }, (_, index) =>
       index % 2 === 0 ? echo.task(index) : spec(index),
     );
     await scheduler.enqueueMany(specs, { run: { title: `run ${run}`, limit: run + 1 } });
   }
-  await scheduler.enqueueMany(Array.from({ length: 15 }, (_, index) => spec(index)));
-  return 60;
+  await scheduler.enqueueMany(Array.from({ length: 10 }, (_, index) => spec(index)));
+  return 40;
 }
 
 describe("eight promoters at once", () => {

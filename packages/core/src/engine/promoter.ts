@@ -4,7 +4,7 @@ import type { Promotion } from "../domain/admission.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { asRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
-import { parkingOf } from "../domain/waiting-cause.ts";
+import { type Parking, parkingOf } from "../domain/waiting-cause.ts";
 import {
   sortWakes,
   type WakeKey,
@@ -15,17 +15,19 @@ import {
 } from "../domain/wake.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { tryGateLock } from "../store/holds/gate-lock.ts";
-import { LINE_DEPTH, loadLines, loadResources } from "../store/holds/resources.ts";
+import { LINE_DEPTH, loadResources } from "../store/holds/resources.ts";
 import { takeHolds } from "../store/holds/take.ts";
 import { takeWakes, wakeGates } from "../store/holds/wake.ts";
 import { loadRuns } from "../store/runs/slots.ts";
 import {
   findAfter,
   findNewAndDue,
+  findParkedAtResources,
   findParkedAtRuns,
   findParkedAtVersions,
   loadCandidates,
   type ParkedFront,
+  type SweptBite,
   type WaitingCandidate,
 } from "../store/task-runs/candidates.ts";
 import { readClock } from "../store/task-runs/explain.ts";
@@ -57,6 +59,8 @@ export type PromotionPass =
       readonly sweptTo: TaskRunId | null;
     };
 
+const NOTHING_SWEPT: SweptBite = { taskRunIds: [], sweptTo: null };
+
 export async function promoteOnce(request: PromoteRequest): Promise<PromotionPass> {
   return await request.pool.transaction(async (tx) => {
     if (!(await tryGateLock(tx))) return { kind: "lock_missed" };
@@ -68,8 +72,8 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   const wakes = await takeWakes(tx, batchSize);
   const fresh = await findNewAndDue(tx, batchSize);
   const fronts = await findFronts(tx, sortWakes(wakes), batchSize);
-  const swept = sweepAfter === undefined ? [] : await findAfter(tx, sweepAfter, batchSize);
-  const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept]);
+  const swept = sweepAfter === undefined ? NOTHING_SWEPT : await findAfter(tx, sweepAfter, batchSize);
+  const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept.taskRunIds]);
   const candidates = await loadCandidates(tx, [...ids]);
   const plan = planPromotions({
     now: await readClock(tx),
@@ -89,7 +93,7 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
     failed: plan.failed,
     more: again.length > 0 || freed || wakes.length >= batchSize || fresh.length >= batchSize,
     nextRunAtMs: await msUntilNextRunAt(tx),
-    sweptTo: swept.length < batchSize ? null : (swept.at(-1) ?? null),
+    sweptTo: swept.sweptTo,
   };
 }
 
@@ -104,15 +108,11 @@ async function findFronts(
 ): Promise<readonly WokenFront[]> {
   const versions = await findParkedAtVersions(tx, woken.versions, LINE_DEPTH);
   const runs = await findParkedAtRuns(tx, woken.runs, batchSize);
-  const lines = woken.resources.length === 0 ? [] : [...(await loadLines(tx, woken.resources))];
+  const resources = await findParkedAtResources(tx, woken.resources, LINE_DEPTH);
   return [
     ...versions.map((front) => ({ ...front, key: wakeVersion(front.key) })),
     ...runs.map((front) => ({ ...front, key: wakeRun(asRunId(front.key)) })),
-    ...lines.map(([name, { line, goesOn }]) => ({
-      key: wakeResource(name),
-      taskRunIds: line.map(({ taskRunId }) => taskRunId),
-      goesOn,
-    })),
+    ...resources.map((front) => ({ ...front, key: wakeResource(front.key) })),
   ];
 }
 
@@ -122,9 +122,20 @@ function mayGoOn({ key, taskRunIds, goesOn }: WokenFront, plan: PromotionPlan): 
   if (!goesOn || last === undefined) return false;
   const cause = plan.waiting.get(last);
   if (cause === undefined) return !tookAlone(key, last, plan);
-  if (key.startsWith("resource:")) return cause.code !== "RESOURCE_BUSY";
-  const { blockedOn, blockedKey } = parkingOf(cause);
-  return key !== (blockedOn === "RUN_LIMIT" ? wakeRun(asRunId(blockedKey)) : wakeVersion(blockedKey));
+  return key !== keyOf(parkingOf(cause));
+}
+
+function keyOf({ blockedOn, blockedKey }: Parking): WakeKey | null {
+  switch (blockedOn) {
+    case "RESOURCE_BUSY":
+      return wakeResource(blockedKey);
+    case "VERSION_ORDER":
+      return wakeVersion(blockedKey);
+    case "RUN_LIMIT":
+      return wakeRun(asRunId(blockedKey));
+    case "RUN_AT":
+      return null;
+  }
 }
 
 /** Whoever has the resource alone keeps out all who stand behind. */

@@ -7,7 +7,7 @@ import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
 import { forgetEndedBatches, listRunning, type RunningRow } from "../store/task-runs/claim.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
-import type { HeldClaim, HeldClaims } from "./held-claims.ts";
+import { type HeldClaim, type HeldClaims, stopExecution } from "./held-claims.ts";
 import type { Emit } from "./telemetry.ts";
 
 export interface ReconcileDeps {
@@ -17,7 +17,7 @@ export interface ReconcileDeps {
   readonly emit: Emit;
 }
 
-/** Answers how many claims were handed back. */
+/** Answers how many claims it gave up, so that others may have what they held. */
 export async function reconcileOnce({ pool, instanceId, held, emit }: ReconcileDeps): Promise<number> {
   // Before the read: what is claimed after it cannot be in its answer.
   const heldBefore = held.all();
@@ -26,14 +26,15 @@ export async function reconcileOnce({ pool, instanceId, held, emit }: ReconcileD
     return await listRunning(tx, instanceId);
   });
   for (const { taskRunId, cancelRequested } of rows) {
-    if (cancelRequested) held.get(taskRunId)?.stop.abort("cancel");
+    const running = cancelRequested ? held.get(taskRunId) : undefined;
+    if (running !== undefined && !running.stop.signal.aborted) stopExecution(running, "cancel");
   }
   abortWhatIsNotOurs(heldBefore, rows, emit);
   const lost = rows.filter((row) => isLost(row, held));
   if (lost.length === 0) return 0;
   const back = await pool.transaction(async (tx) => await handBackTaskRuns(tx, instanceId, lost));
   for (const { taskRunId, claimNo } of lost) {
-    if (back.has(taskRunId)) emit({ type: "task_run.handed_back", taskRunId, claimNo });
+    if (back.get(taskRunId) === "PENDING") emit({ type: "task_run.handed_back", taskRunId, claimNo });
   }
   return back.size;
 }
@@ -45,9 +46,10 @@ function isLost({ taskRunId, claimNo, requestNo }: RunningRow, held: HeldClaims)
 
 function abortWhatIsNotOurs(heldBefore: readonly HeldClaim[], rows: readonly RunningRow[], emit: Emit): void {
   const ours = new Map(rows.map(({ taskRunId, claimNo }) => [taskRunId, claimNo]));
-  for (const { claim, stop, ended } of heldBefore) {
+  for (const held of heldBefore) {
+    const { claim, stop, ended } = held;
     if (ended || stop.signal.aborted || ours.get(claim.taskRunId) === claim.claimNo) continue;
-    stop.abort("fence");
+    stopExecution(held, "fence");
     emit({ type: "task_run.aborted", taskRunId: claim.taskRunId, claimNo: claim.claimNo });
   }
 }

@@ -4,8 +4,8 @@ import { SchedulerError } from "../domain/errors.ts";
 import { problemWithJson } from "../domain/json-value.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import { NonRetryableError } from "../executors/define-task.ts";
-import type { Executor } from "../executors/executor.ts";
-import type { HeldClaim, StopReason } from "./held-claims.ts";
+import { ExecutionStoppedError, type Executor } from "../executors/executor.ts";
+import type { HeldClaim } from "./held-claims.ts";
 
 const LONGEST_MESSAGE = 2_000;
 
@@ -35,7 +35,9 @@ export async function execute(
 
 function succeeded(output: unknown): Outcome {
   const poison = problemWithJson(output ?? null);
-  if (poison === null) return { kind: "succeeded", output: output ?? null };
+  // A copy: what the handler does with its object afterwards must not reach the database unchecked.
+  if (poison === null)
+    return { kind: "succeeded", output: JSON.parse(JSON.stringify(output ?? null)) as unknown };
   const where = poison.at === "" ? "The output" : `The output at ${poison.at}`;
   return {
     kind: "failed",
@@ -48,13 +50,14 @@ function succeeded(output: unknown): Outcome {
 /** It threw because it was told to stop: that says nothing about the task. */
 function stopped(signal: AbortSignal, instanceName: string): Outcome | null {
   if (!signal.aborted) return null;
-  const reason = signal.reason as StopReason;
-  if (reason === "cancel") return { kind: "stopped" };
-  return { kind: "instance_lost", code: reason === "shutdown" ? "SHUTDOWN" : "LEASE_LOST", instanceName };
+  const because = signal.reason instanceof ExecutionStoppedError ? signal.reason.because : "fence";
+  if (because === "cancel") return { kind: "stopped" };
+  return { kind: "instance_lost", code: because === "shutdown" ? "SHUTDOWN" : "LEASE_LOST", instanceName };
 }
 
 function failed(error: unknown): Outcome {
-  const retryable = !(error instanceof NonRetryableError || error instanceof SchedulerError);
+  const refused = error instanceof SchedulerError && error.code === "INVALID_INPUT";
+  const retryable = !refused && !(error instanceof NonRetryableError);
   const code = error instanceof SchedulerError ? error.code : "HANDLER_FAILED";
   return { kind: "failed", code, message: messageOf(error), retryable };
 }
@@ -62,13 +65,13 @@ function failed(error: unknown): Outcome {
 function messageOf(error: unknown): string {
   let text: string;
   try {
-    text = error instanceof Error ? error.message : String(error);
+    text = String(error instanceof Error ? error.message : error);
   } catch {
     text = "threw something that cannot be shown";
   }
-  // What a handler throws is its own business, but it must be storable.
+  // What a handler throws is its own business, but it must be storable: cut first, a cut can halve a pair.
   return text
+    .slice(0, LONGEST_MESSAGE)
     .replaceAll("\u0000", "\uFFFD")
-    .replace(/\p{Surrogate}/gu, "\uFFFD")
-    .slice(0, LONGEST_MESSAGE);
+    .replace(/\p{Surrogate}/gu, "\uFFFD");
 }

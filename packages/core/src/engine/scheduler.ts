@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import { SchedulerError } from "../domain/errors.ts";
 import type { Explanation } from "../domain/explanation.ts";
-import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import { isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
 import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
@@ -21,9 +21,10 @@ import { createEngine } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
+import type { Emit } from "./telemetry.ts";
 import { createWakeups, type Wakeups } from "./wakeups.ts";
 
-/** Where a statement is sent: a `pg` client or pool, or anything with the same `query`. */
+/** A `pg` client on which you sent BEGIN, or anything with the same `query`. Never a pool: each statement of that commits by itself. */
 export interface CallerTransaction {
   query(statement: { text: string; values: unknown[] }): Promise<{ rows: unknown[] }>;
 }
@@ -98,7 +99,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const wakeups = createWakeups(pool, settings.directUrl);
   return {
     ...lifecycle(pool, settings, executors, wakeups),
-    ...requests(pool, settings, executors, wakeups),
+    ...enqueues(pool, executors, wakeups),
+    ...requests(pool, settings, wakeups),
   };
 }
 
@@ -110,38 +112,50 @@ function lifecycle(
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
 ): Lifecycle {
-  const engine = createEngine({ pool, settings, executors, wakeups, emit: settings.onEvent });
-  let state: "new" | "started" | "stopped" = "new";
+  const engine = createEngine({ pool, settings, executors, wakeups, emit: quietly(settings.onEvent) });
+  let starting: Promise<void> | null = null;
+  let stopping: Promise<void> | null = null;
+  const begin = async (): Promise<void> => {
+    await requireSchema(pool);
+    await engine.start();
+  };
+  const end = async (): Promise<void> => {
+    // A start that is under way is waited for: half a start cannot be stopped.
+    const started =
+      (await starting?.then(
+        () => true,
+        () => false,
+      )) === true;
+    if (started) await engine.stop();
+    await wakeups.stop();
+    await pool.close();
+  };
   return {
     migrate: async () => await migrate({ url: settings.directUrl }),
     start: async () => {
-      if (state !== "new") throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
-      state = "started";
+      if (starting !== null || stopping !== null) {
+        throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
+      }
+      starting = begin();
       try {
-        await requireSchema(pool);
-        await engine.start();
+        await starting;
       } catch (error) {
-        state = "new";
+        starting = null;
         throw error;
       }
     },
     stop: async () => {
-      if (state === "stopped") return;
-      const wasStarted = state === "started";
-      state = "stopped";
-      if (wasStarted) await engine.stop();
-      await wakeups.stop();
-      await pool.close();
+      stopping ??= end();
+      await stopping;
     },
   };
 }
 
-function requests(
+function enqueues(
   pool: Pool,
-  settings: SchedulerSettings,
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
-): Omit<Scheduler, keyof Lifecycle> {
+): Pick<Scheduler, "enqueue" | "enqueueMany"> {
   const enqueueMany: Scheduler["enqueueMany"] = async (specs, { run, transaction } = {}) => {
     const newRun = run === undefined ? null : { title: run.title, limit: run.limit ?? 0 };
     const write = await prepareEnqueue({ specs, run: newRun }, executors);
@@ -163,6 +177,15 @@ function requests(
       if (enqueued === undefined) throw new Error("One task was given and none came back");
       return enqueued;
     },
+  };
+}
+
+function requests(
+  pool: Pool,
+  settings: SchedulerSettings,
+  wakeups: Wakeups,
+): Omit<Scheduler, keyof Lifecycle | "enqueue" | "enqueueMany"> {
+  return {
     cancel: async (id, { by, reason } = {}) => {
       const answer = await cancelOnce(pool, id, { by: by ?? null, reason: reason ?? null });
       if (answer === "canceled") wakeups.send("signalbox_gate");
@@ -176,10 +199,16 @@ function requests(
       if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
       return taskRun;
     },
-    list: async (filter = {}) => await listTaskRuns(pool, filter),
+    list: async (filter = {}) => {
+      const { runId, before } = filter;
+      if (runId !== undefined && !isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
+      if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
+      return await listTaskRuns(pool, filter);
+    },
     overview: async () => await pool.snapshot(readOverview),
     setRunLimit: async (runId, limit) => {
       requireLimit(limit);
+      if (!isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       const found = await pool.transaction(async (tx) => await changeRunLimit(tx, runId, limit));
       if (!found) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       wakeups.send("signalbox_gate");
@@ -192,6 +221,17 @@ function requests(
             rescueWithinMs: settings.graceMs + 10 * settings.beatMs,
           }),
       ),
+  };
+}
+
+/** A listener that throws must not stop a loop or strand a claim. */
+function quietly(listener: Emit): Emit {
+  return (event) => {
+    try {
+      listener(event);
+    } catch {
+      // It was told; what it makes of it is its own business.
+    }
   };
 }
 

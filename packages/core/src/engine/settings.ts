@@ -30,7 +30,7 @@ export interface SchedulerOptions {
   readonly queryTimeoutMs?: number;
   /** How long `stop` waits for what runs before it tells it to end. Default: 30000. */
   readonly drainMs?: number;
-  /** Told of everything that happens on this instance. Must not throw. */
+  /** Told of everything that happens on this instance. What it throws is swallowed. */
   readonly onEvent?: (event: SchedulerEvent) => void;
 }
 

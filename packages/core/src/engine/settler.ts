@@ -3,7 +3,7 @@
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { type Outcome, type Settlement, settle } from "../domain/settlement.ts";
 import type { TerminalStatus } from "../domain/task-status.ts";
-import type { Pool, Transaction } from "../store/database.ts";
+import { isRefusedValue, type Pool, type Transaction } from "../store/database.ts";
 import { type Claim, forgetBatches } from "../store/task-runs/claim.ts";
 import {
   findSettledBefore,
@@ -47,9 +47,9 @@ export function createSettler(deps: {
     settleOnce: async () => {
       const batch = waiting.slice(0, deps.batchSize);
       if (batch.length === 0) return { left: 0, opensGates: false };
-      const answers = await deps.pool.transaction(async (tx) => await record(tx, batch));
+      const recorded = await recordSafely(deps.pool, batch);
       waiting = waiting.slice(batch.length);
-      for (const finished of batch) tell(deps.emit, finished, answers);
+      for (const { finished, answers } of recorded) tell(deps.emit, finished, answers);
       const opensGates = batch.some(
         ({ claim, settlement }) => claim.gated || settlement.nextAttempt !== null,
       );
@@ -62,6 +62,38 @@ interface Answers {
   readonly settled: ReadonlyMap<TaskRunId, SettledTaskRun>;
   readonly before: ReadonlyMap<TaskRunId, TerminalStatus>;
 }
+
+interface Recorded {
+  readonly finished: Finished;
+  readonly answers: Answers;
+}
+
+/** A result that the database refuses must hold nobody up: it is found by settling one by one, and replaced. */
+async function recordSafely(pool: Pool, batch: readonly Finished[]): Promise<readonly Recorded[]> {
+  try {
+    const answers = await pool.transaction(async (tx) => await record(tx, batch));
+    return batch.map((finished) => ({ finished, answers }));
+  } catch (error) {
+    if (!isRefusedValue(error)) throw error;
+    const [only, ...others] = batch;
+    if (only === undefined) return [];
+    if (others.length > 0) {
+      const each: Recorded[] = [];
+      for (const finished of batch) each.push(...(await recordSafely(pool, [finished])));
+      return each;
+    }
+    const finished = { ...only, settlement: NOT_STORABLE };
+    return [{ finished, answers: await pool.transaction(async (tx) => await record(tx, [finished])) }];
+  }
+}
+
+const NOT_STORABLE: Settlement = {
+  status: "FAILED",
+  outcome: "RESULT_NOT_STORABLE",
+  output: null,
+  error: { code: "RESULT_NOT_STORABLE", message: "The database refused to store the result" },
+  nextAttempt: null,
+};
 
 async function record(tx: Transaction, batch: readonly Finished[]): Promise<Answers> {
   const requests = batch.map(({ claim, claimedBy, settlement }): SettleRequest => {

@@ -8,7 +8,7 @@ export interface ExecutionContext {
   readonly attempt: number;
   /** The claim number. It rises with every claim: hand it to what you change, and let it refuse smaller ones. */
   readonly fence: number;
-  /** Aborted by a cancel, a shutdown or a lost lease. Stop as soon as you can. */
+  /** Aborted by a cancel, a shutdown or a lost lease, with an `ExecutionStoppedError`. Stop as soon as you can. */
   readonly signal: AbortSignal;
 }
 
@@ -18,4 +18,16 @@ export interface Executor {
   readonly checkInput?: (input: unknown) => Promise<void>;
   /** Resolves with the output, any JSON value. */
   execute(input: unknown, context: ExecutionContext): Promise<unknown>;
+}
+
+/** Why an execution was told to stop; the reason of its signal. */
+export class ExecutionStoppedError extends Error {
+  override readonly name = "ExecutionStoppedError";
+  /** `cancel`: somebody asked for it. `fence`: the lease was lost. `shutdown`: the instance leaves. */
+  readonly because: "cancel" | "fence" | "shutdown";
+
+  constructor(because: ExecutionStoppedError["because"]) {
+    super(`The execution was told to stop (${because})`);
+    this.because = because;
+  }
 }

@@ -3,8 +3,10 @@
  * The only file that talks to `pg`, apart from the lease's own thread and the listener.
  */
 
+import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
+import { CLOSE_PATIENCE_MS, destroy } from "./end-client.ts";
 import type { Statement } from "./sql.ts";
 
 /** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
@@ -51,6 +53,9 @@ export function openPool(options: PoolOptions): Pool {
   // the process. From its first moment on: a server that shuts down says goodbye in one packet with its greeting.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
+  const open = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => open.add(client));
+  pool.on("remove", (client) => open.delete(client));
   const timeoutMs = statementTimeoutMs(options.queryTimeoutMs);
   const begin = beginText(timeoutMs);
   const beginSnapshot = beginSnapshotText(timeoutMs);
@@ -58,12 +63,15 @@ export function openPool(options: PoolOptions): Pool {
     query: async (statement) => (await pool.query({ text: statement.text, values: statement.values })).rows,
     transaction: async (work) => await inTransaction(pool, begin, work),
     snapshot: async (work) => await inTransaction(pool, beginSnapshot, work),
-    close: async () => await pool.end(),
+    close: async () => {
+      await Promise.race([pool.end(), wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
+      for (const client of open) destroy(client);
+    },
   };
 }
 
 /** A process that is frozen in the middle of a transaction must not keep its row locks from the others. */
-const IDLE_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 2_000;
 
 function beginSnapshotText(timeoutMs: number): string {
   return [
@@ -127,6 +135,13 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** The server could not store a value as it is: no second try will change that. */
+export function isRefusedValue(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  // Class 22 is data exceptions, 54 is limits of the program such as the nesting of a value.
+  return error.code !== undefined && /^(22|54)/.test(error.code);
 }
 
 /** A caller's own transaction, given as a `pg` client or anything with the same `query`. */

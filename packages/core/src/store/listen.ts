@@ -1,6 +1,7 @@
 /** One connection that listens, and comes back when it breaks. */
 
 import pg from "pg";
+import { endClient } from "./end-client.ts";
 import { WAKE_CHANNELS, type WakeChannel } from "./notify.ts";
 
 export interface ListenOptions {
@@ -31,7 +32,7 @@ export function listen(options: ListenOptions): Listener {
     if (client !== broken) return;
     client = null;
     if (timer !== null) clearTimeout(timer);
-    broken.end().catch(() => {});
+    void endClient(broken);
     later(connect, RECONNECT_MS * (0.5 + Math.random()));
   };
   const echo = (listening: pg.Client): void => {
@@ -74,7 +75,7 @@ export function listen(options: ListenOptions): Listener {
       if (timer !== null) clearTimeout(timer);
       const last = client;
       client = null;
-      await last?.end().catch(() => {});
+      if (last !== null) await endClient(last);
     },
   };
 }

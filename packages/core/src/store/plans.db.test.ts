@@ -201,7 +201,7 @@ describe("lines", () => {
   it("are read from their front, by the name of the resource", async () => {
     const nodes = (await plansOf(async (tx) => await loadLines(tx, ["key 1", "key 2"]))).get("loadLines");
 
-    expect(reads(nodes)).toEqual(["line_pkey"]);
+    expect(reads(nodes)).toEqual(["line_pkey", "line_of_exclusive"]);
   });
 });
 

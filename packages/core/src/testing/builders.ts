@@ -33,7 +33,14 @@ export function candidate(fields: Partial<Candidate> = {}): Candidate {
 }
 
 export function lineEntry(fields: Partial<LineEntry> = {}): LineEntry {
-  return { taskRunId: asTaskRunId("in-line"), priority: 5, enqueuedUs: 0, mode: "exclusive", ...fields };
+  return {
+    taskRunId: asTaskRunId("in-line"),
+    priority: 5,
+    enqueuedUs: 0,
+    version: null,
+    mode: "exclusive",
+    ...fields,
+  };
 }
 
 /** Free, unless told otherwise; `sharedCount` and the next slot follow from `sharedHolders`. */
@@ -47,6 +54,7 @@ export function resourceSnapshot(fields: Partial<ResourceSnapshot> = {}): Resour
     sharedCount,
     line: [],
     lineGoesOn: false,
+    exclusiveGoesOn: fields.lineGoesOn ?? false,
     lowestOpenVersion: null,
     nextSharedSlot: FIRST_SHARED_SLOT + sharedCount,
     ...fields,

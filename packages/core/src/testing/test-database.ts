@@ -1,6 +1,6 @@
 /** A database per test file, cloned from a migrated template: real commits, real locks, real NOTIFY. */
 
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { migrate } from "../store/migrations/migrate.ts";
@@ -55,14 +55,16 @@ async function clear(client: pg.Client): Promise<void> {
 
 /** Migrated once per server and set of migrations, whoever comes first. */
 async function requireTemplate(admin: pg.Client, adminUrl: string): Promise<string> {
-  const sum = readMigrations()
-    .map(({ checksum }) => checksum.slice(0, 4))
-    .join("");
-  const template = `sb_template_${sum}`.slice(0, 60);
+  const texts = readMigrations()
+    .map(({ checksum }) => checksum)
+    .join();
+  const template = `sb_template_${createHash("sha256").update(texts).digest("hex").slice(0, 16)}`;
   // CREATE DATABASE waits for nobody who copies the template, so the copying is done one after the other.
   while (!(await tryLock(admin))) await wait(20);
   const { rowCount } = await admin.query("SELECT FROM pg_database WHERE datname = $1", [template]);
   if (rowCount === 0) {
+    // What a run that was killed in the middle left behind.
+    await admin.query(`DROP DATABASE IF EXISTS ${template}_new`);
     await admin.query(`CREATE DATABASE ${template}_new`);
     await migrate({ url: withDatabase(adminUrl, `${template}_new`) });
     await admin.query(`ALTER DATABASE ${template}_new RENAME TO ${template}`);

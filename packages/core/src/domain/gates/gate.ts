@@ -18,6 +18,7 @@ export interface Candidate extends LinePlace {
 /** One who waits at a resource and at nothing else. */
 export interface LineEntry extends LinePlace {
   readonly mode: ResourceMode;
+  readonly version: Version | null;
 }
 
 export interface ResourceView {
@@ -28,10 +29,12 @@ export interface ResourceView {
   /** Some of those that share it; `sharedCount` is how many there are. */
   readonly sharedHolders: readonly TaskRunId[];
   readonly sharedCount: number;
-  /** The front of its line, at least up to the first that wants it alone. */
+  /** The front of its line, and the first of the whole line that wants it alone. */
   readonly line: readonly LineEntry[];
   /** There is more of the line than what `line` holds. */
   readonly lineGoesOn: boolean;
+  /** There may be more that want it alone than those in `line`. */
+  readonly exclusiveGoesOn: boolean;
   readonly lowestOpenVersion: { readonly version: Version; readonly taskRunId: TaskRunId } | null;
 }
 

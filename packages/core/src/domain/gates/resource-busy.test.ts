@@ -218,6 +218,14 @@ describe("a line that goes on beyond what is in sight", () => {
     expect(causes).toMatchObject([{ because: "line", blockers: [] }]);
   });
 
+  it("lets a sharer go when nobody in the whole line wants it alone", () => {
+    const line = [lineEntry({ taskRunId: sharer, mode: "shared" })];
+    const view = gateView({ resources: { [name]: { line, lineGoesOn: true, exclusiveGoesOn: false } } });
+
+    expect(resourceBusy(wantsShared, view)).toEqual([]);
+    expect(resourceBusy(wantsAlone, view)).toMatchObject([{ because: "line", blockers: [sharer] }]);
+  });
+
   it("keeps a newcomer waiting when nobody is in sight", () => {
     const causes = resourceBusy(wantsShared, gateView({ resources: { [name]: { lineGoesOn: true } } }));
 
@@ -244,5 +252,23 @@ describe("a line that goes on beyond what is in sight", () => {
     const causes = resourceBusy(wantsShared, gateView({ resources: { [name]: { line, lineGoesOn: true } } }));
 
     expect(causes).toEqual([]);
+  });
+});
+
+describe("a larger version ahead in line", () => {
+  const small = candidate({ enqueuedUs: 50, version: "1", resources: [exclusive(name)] });
+
+  it("is not waited for: it waits for the smaller one", () => {
+    const line = [lineEntry({ taskRunId: ahead, version: "2" })];
+
+    expect(resourceBusy(small, gateView({ resources: { [name]: { line } } }))).toEqual([]);
+  });
+
+  it("comes first all the same when it goes on after its instance was lost", () => {
+    const line = [lineEntry({ taskRunId: ahead, version: "2", priority: -1 })];
+
+    const causes = resourceBusy(small, gateView({ resources: { [name]: { line } } }));
+
+    expect(causes).toMatchObject([{ because: "line", blockers: [ahead] }]);
   });
 });

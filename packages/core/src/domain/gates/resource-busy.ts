@@ -1,5 +1,6 @@
 import { isAhead } from "../line.ts";
 import type { Resource } from "../resource.ts";
+import { compareVersions } from "../version.ts";
 import type { WaitingCause } from "../waiting-cause.ts";
 import { type Candidate, continuesAfterLoss, type Gate, type LineEntry, type ResourceView } from "./gate.ts";
 
@@ -38,11 +39,14 @@ function lineAgainst(
   candidate: Candidate,
   resource: ResourceView,
 ): readonly WaitingCause[] {
-  const first = resource.line.find((entry) => cannotGoTogether(entry, wanted) && isAhead(entry, candidate));
+  const first = resource.line.find(
+    (entry) =>
+      cannotGoTogether(entry, wanted) && isAhead(entry, candidate) && !waitsForVersionOf(entry, candidate),
+  );
   const inSight = resource.line.some(({ taskRunId }) => taskRunId === candidate.taskRunId);
   // Beyond the part of the line that is in sight, somebody may stand ahead: join it and be looked at in turn.
-  const unknown =
-    resource.lineGoesOn && !inSight && resource.line.every((entry) => isAhead(entry, candidate));
+  const goesOn = wanted.mode === "shared" ? resource.exclusiveGoesOn : resource.lineGoesOn;
+  const unknown = goesOn && !inSight && resource.line.every((entry) => isAhead(entry, candidate));
   if (first === undefined && !unknown) return [];
   return [
     {
@@ -58,4 +62,10 @@ function lineAgainst(
 
 function cannotGoTogether(entry: LineEntry, wanted: Resource): boolean {
   return entry.mode === "exclusive" || wanted.mode === "exclusive";
+}
+
+/** Ahead in line, but with a larger version: it cannot go before the candidate has ended, so it is not waited for. */
+function waitsForVersionOf(entry: LineEntry, candidate: Candidate): boolean {
+  if (entry.version === null || candidate.version === null || entry.priority < 0) return false;
+  return compareVersions(candidate.version, entry.version) < 0;
 }

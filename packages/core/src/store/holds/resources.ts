@@ -61,8 +61,9 @@ interface ResourceRow {
 interface LineFront {
   readonly line: readonly LineEntry[];
   readonly goesOn: boolean;
+  readonly exclusiveGoesOn: boolean;
 }
-const EMPTY_LINE: LineFront = { line: [], goesOn: false };
+const EMPTY_LINE: LineFront = { line: [], goesOn: false, exclusiveGoesOn: false };
 
 function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
   const { lowestVersion, lowestTaskRunId } = row;
@@ -74,6 +75,7 @@ function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
     nextSharedSlot: row.nextSharedSlot,
     line: front.line,
     lineGoesOn: front.goesOn,
+    exclusiveGoesOn: front.exclusiveGoesOn,
     lowestOpenVersion:
       lowestVersion === null || lowestTaskRunId === null
         ? null
@@ -81,37 +83,50 @@ function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
   };
 }
 
-/** The front of each line: up to and with the first that wants the resource alone. Nobody behind it can go before it. */
+/**
+ * The front of each line: up to and with the first that wants the resource alone, which is looked up where it stands
+ * further back. Nobody behind it can go before it.
+ */
 export async function loadLines(
   db: Database,
   names: readonly ResourceName[],
 ): Promise<ReadonlyMap<ResourceName, LineFront>> {
   const rows = await db.query(
     sql<LineRow>("loadLines")`
-      SELECT g.name, l.task_run_id AS "taskRunId", l.priority, l.mode,
+      SELECT g.name, l.task_run_id AS "taskRunId", l.priority, l.mode, array_to_string(l.version, '.') AS version,
              (extract(epoch FROM l.enqueued_at) * 1000000)::bigint AS "enqueuedUs", l.in_sight AS "inSight"
         FROM unnest(${names}::text[]) AS g (name)
        CROSS JOIN LATERAL (
-             SELECT task_run_id, priority, enqueued_at, mode, count(*) OVER () AS in_sight,
-                    count(*) FILTER (WHERE mode = 'exclusive')
-                      OVER (ORDER BY priority, enqueued_at, task_run_id
-                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS exclusive_ahead
-               FROM (SELECT task_run_id, priority, enqueued_at, mode
-                       FROM signalbox.line
-                      WHERE line.name = g.name
-                      ORDER BY priority, enqueued_at, task_run_id
-                      LIMIT ${LINE_DEPTH + 1}) AS front) AS l
-       WHERE l.exclusive_ahead = 0
-       ORDER BY g.name, l.priority, l.enqueued_at, l.task_run_id
+             (SELECT task_run_id, priority, enqueued_at, mode, version, in_sight
+                FROM (SELECT task_run_id, priority, enqueued_at, mode, version, count(*) OVER () AS in_sight,
+                             count(*) FILTER (WHERE mode = 'exclusive')
+                               OVER (ORDER BY priority, enqueued_at, task_run_id
+                                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS exclusive_ahead
+                        FROM (SELECT task_run_id, priority, enqueued_at, mode, version
+                                FROM signalbox.line
+                               WHERE line.name = g.name
+                               ORDER BY priority, enqueued_at, task_run_id
+                               LIMIT ${LINE_DEPTH + 1}) AS front) AS counted
+               WHERE exclusive_ahead = 0)
+             UNION ALL
+             (SELECT task_run_id, priority, enqueued_at, mode, version, NULL
+                FROM signalbox.line
+               WHERE line.name = g.name AND line.mode = 'exclusive'
+               ORDER BY priority, enqueued_at, task_run_id
+               LIMIT 1)) AS l
+       ORDER BY g.name, l.priority, l.enqueued_at, l.task_run_id, l.in_sight NULLS LAST
     `,
   );
-  const fronts = new Map<ResourceName, LineFront>();
-  for (const [name, entries] of groupByName(rows)) {
-    const kept = entries.slice(0, LINE_DEPTH);
-    const inSight = Number(entries[0]?.inSight ?? 0);
-    fronts.set(name, { line: kept.map(toLineEntry), goesOn: inSight > kept.length });
-  }
-  return fronts;
+  return new Map([...groupByName(rows)].map(([name, entries]) => [name, toFront(entries)]));
+}
+
+function toFront(rows: readonly LineRow[]): LineFront {
+  // The first exclusive one comes twice where it is in sight.
+  const entries = rows.filter((row, index) => row.taskRunId !== rows[index - 1]?.taskRunId);
+  const inSight = Math.max(0, ...rows.map((row) => Number(row.inSight ?? 0)));
+  const goesOn = inSight > LINE_DEPTH || inSight > entries.filter((row) => row.inSight !== null).length;
+  const hasExclusive = entries.some(({ mode }) => mode === "exclusive");
+  return { line: entries.map(toLineEntry), goesOn, exclusiveGoesOn: goesOn && hasExclusive };
 }
 
 interface LineRow {
@@ -119,8 +134,10 @@ interface LineRow {
   readonly taskRunId: string;
   readonly priority: number;
   readonly mode: ResourceMode;
+  readonly version: string | null;
   readonly enqueuedUs: string;
-  readonly inSight: string;
+  /** How many were counted in the front; null: looked up behind it. */
+  readonly inSight: string | null;
 }
 
 function toLineEntry(row: LineRow): LineEntry {
@@ -129,6 +146,7 @@ function toLineEntry(row: LineRow): LineEntry {
     priority: row.priority,
     enqueuedUs: Number(row.enqueuedUs),
     mode: row.mode,
+    version: row.version,
   };
 }
 

@@ -95,30 +95,35 @@ export function holdsAreWhatIsActive(): Statement<Violation> {
        AND NOT EXISTS (SELECT FROM signalbox.open_version AS v WHERE v.task_run_id = t.id)
     UNION ALL
     SELECT format('task run %s is parked at %s and %s', w.task_run_id, coalesce(w.blocked_on, 'no gate'),
-                  CASE WHEN w.blocked_on = 'RESOURCE_BUSY' THEN 'stands in no line' ELSE 'stands in a line' END)
+                  CASE WHEN w.blocked_on = 'RESOURCE_BUSY' THEN 'does not stand in every line' ELSE 'stands in a line' END)
       FROM signalbox.waiting AS w
-     WHERE (w.blocked_on IS NOT DISTINCT FROM 'RESOURCE_BUSY')
-           <> EXISTS (SELECT FROM signalbox.line AS l WHERE l.task_run_id = w.task_run_id)
+     WHERE (SELECT count(*) FROM signalbox.line AS l WHERE l.task_run_id = w.task_run_id)
+           <> CASE WHEN w.blocked_on = 'RESOURCE_BUSY' THEN jsonb_array_length(w.resources) ELSE 0 END
   `;
 }
 
 /** S25 and the counter of S21: a run ends with its last task, with exactly one event. */
-export function runsEndOnce(): Statement<Violation> {
+export function runsEndOnce(since: Date): Statement<Violation> {
   return sql<Violation>("runsEndOnce")`
-    SELECT format('run %s counts %s open tasks and has %s', r.id, r.open_tasks, counted.open) AS detail
-      FROM signalbox.run AS r
-     CROSS JOIN LATERAL (
-           SELECT count(DISTINCT t.task_id) AS open
-             FROM signalbox.task_run AS t
-            WHERE t.run_id = r.id AND t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')) AS counted
-     WHERE r.open_tasks <> counted.open
+    WITH looked_at AS (
+      SELECT id, status, open_tasks FROM signalbox.run WHERE status = 'RUNNING' OR finished_at >= ${since}
+    ), open AS (
+      SELECT run_id, count(DISTINCT task_id) AS tasks
+        FROM signalbox.task_run
+       WHERE run_id IS NOT NULL AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
+       GROUP BY run_id
+    ), ends AS (
+      SELECT aggregate_id AS run_id, count(*) AS events
+        FROM signalbox.event_store
+       WHERE type = 'run.ended' AND at >= ${since}
+       GROUP BY aggregate_id
+    )
+    SELECT format('run %s counts %s open tasks and has %s', r.id, r.open_tasks, coalesce(open.tasks, 0)) AS detail
+      FROM looked_at AS r LEFT JOIN open ON open.run_id = r.id
+     WHERE r.open_tasks <> coalesce(open.tasks, 0)
     UNION ALL
-    SELECT format('run %s is %s with %s end events', r.id, r.status, counted.ends)
-      FROM signalbox.run AS r
-     CROSS JOIN LATERAL (
-           SELECT count(*) AS ends
-             FROM signalbox.event_store AS e
-            WHERE e.aggregate_id = r.id AND e.type = 'run.ended') AS counted
-     WHERE counted.ends <> CASE WHEN r.status = 'RUNNING' THEN 0 ELSE 1 END
+    SELECT format('run %s is %s with %s end events', r.id, r.status, coalesce(ends.events, 0))
+      FROM looked_at AS r LEFT JOIN ends ON ends.run_id = r.id
+     WHERE coalesce(ends.events, 0) <> CASE WHEN r.status = 'RUNNING' THEN 0 ELSE 1 END
   `;
 }

@@ -52,7 +52,7 @@ export async function checkInvariants(db: Database, options: InvariantOptions): 
     ["S9", nothingStartsEarly(since)],
     ["S21", waitingIsPending()],
     ["S21", holdsAreWhatIsActive()],
-    ["S25", runsEndOnce()],
+    ["S25", runsEndOnce(since)],
   ];
   const violations: InvariantViolation[] = [];
   for (const [property, statement] of checks) {

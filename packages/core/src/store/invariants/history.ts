@@ -17,18 +17,18 @@ export function onlyKnownMoves(since: Date): Statement<Violation> {
     UNION ALL
     SELECT format('gated task run %s was never promoted and is %s', id, status)
       FROM signalbox.task_run
-     WHERE enqueued_at >= ${since} AND gated AND available_at IS NULL AND status IN ('AVAILABLE', 'RUNNING', 'DONE')
+     WHERE coalesce(finished_at, 'infinity') >= ${since} AND gated AND available_at IS NULL AND status IN ('AVAILABLE', 'RUNNING', 'DONE')
     UNION ALL
     SELECT format('task run %s is %s and its stamps do not rise', id, status)
       FROM signalbox.task_run
-     WHERE enqueued_at >= ${since}
+     WHERE coalesce(finished_at, 'infinity') >= ${since}
        AND NOT (enqueued_at <= coalesce(available_at, 'infinity')
                 AND coalesce(available_at, '-infinity') <= coalesce(claimed_at, 'infinity')
                 AND coalesce(claimed_at, '-infinity') <= coalesce(finished_at, 'infinity'))
     UNION ALL
     SELECT format('task run %s was never claimed and is %s', id, status)
       FROM signalbox.task_run
-     WHERE enqueued_at >= ${since} AND claim_no IS NULL AND status = 'DONE'
+     WHERE coalesce(finished_at, 'infinity') >= ${since} AND claim_no IS NULL AND status = 'DONE'
   `;
 }
 
@@ -149,7 +149,10 @@ export function versionsStartInOrder(since: Date): Statement<Violation> {
                 FROM signalbox.task_run AS t WHERE t.task_id = k.id) AS open_until
         FROM signalbox.task AS k
        CROSS JOIN LATERAL jsonb_to_recordset(k.resources) AS r (name text, mode text)
-       WHERE k.version IS NOT NULL AND k.created_at >= ${since}
+       WHERE k.version IS NOT NULL
+         AND (k.created_at >= ${since}
+              OR k.id IN (SELECT t.task_id
+                            FROM signalbox.open_version AS v JOIN signalbox.task_run AS t ON t.id = v.task_run_id))
     )
     SELECT format('%s: task run %s (version %s) became AVAILABLE at %s, while version %s (task %s) was open', late.name,
                   t.id, array_to_string(late.version, '.'), t.available_at, array_to_string(early.version, '.'),
@@ -173,6 +176,6 @@ export function nothingStartsEarly(since: Date): Statement<Violation> {
   return sql<Violation>("nothingStartsEarly")`
     SELECT format('task run %s became AVAILABLE at %s, before its run time %s', id, available_at, run_at) AS detail
       FROM signalbox.task_run
-     WHERE enqueued_at >= ${since} AND run_at IS NOT NULL AND available_at < run_at
+     WHERE coalesce(finished_at, 'infinity') >= ${since} AND run_at IS NOT NULL AND available_at < run_at
   `;
 }

@@ -6,6 +6,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { SchedulerError } from "../../domain/errors.ts";
+import { endClient } from "../end-client.ts";
 import { type Migration, type MigrationStep, readMigrations } from "./read-migrations.ts";
 
 /** Any fixed number; "sbox" as bytes. */
@@ -40,7 +41,7 @@ export async function migrate({
     return { applied: await applyMissing(client, upTo ?? Number.POSITIVE_INFINITY) };
   } finally {
     // Ending the session gives the lock back.
-    await client.end();
+    await endClient(client);
   }
 }
 
@@ -123,7 +124,7 @@ async function applyInTransaction(client: pg.Client, step: StepToApply): Promise
     await record(client, step);
     await client.query("COMMIT");
   } catch (error) {
-    await client.query("ROLLBACK");
+    await client.query("ROLLBACK").catch(() => {});
     throw error;
   }
 }

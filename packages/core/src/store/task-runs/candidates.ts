@@ -5,7 +5,7 @@
 
 import type { Candidate } from "../../domain/gates/gate.ts";
 import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskRunId } from "../../domain/ids.ts";
-import type { Resource, ResourceName } from "../../domain/resource.ts";
+import type { Resource, ResourceMode, ResourceName } from "../../domain/resource.ts";
 import type { WaitingCode } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
@@ -125,6 +125,45 @@ export async function findParkedAtRuns(
   return cutFronts(rows);
 }
 
+/**
+ * Whom a free resource may let go: those parked under it, up to the first that wants it alone. Whoever stands in its
+ * line and is parked under another resource is looked at when that one is free.
+ */
+export async function findParkedAtResources(
+  db: Database,
+  resources: readonly ResourceName[],
+  depth: number,
+): Promise<readonly ParkedFront[]> {
+  if (resources.length === 0) return [];
+  const rows = await db.query(
+    sql<ParkedRow & { mode: ResourceMode }>("findParkedAtResources")`
+      SELECT g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth, w.mode
+        FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
+       CROSS JOIN LATERAL (
+             SELECT task_run_id, priority, enqueued_at,
+                    (SELECT mode FROM signalbox.line
+                      WHERE line.name = g.key AND line.priority = waiting.priority
+                        AND line.enqueued_at = waiting.enqueued_at AND line.task_run_id = waiting.task_run_id) AS mode
+               FROM signalbox.waiting
+              WHERE blocked_on = 'RESOURCE_BUSY' AND blocked_key = g.key
+              ORDER BY priority, enqueued_at, task_run_id
+              LIMIT ${depth + 1}) AS w
+       ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
+    `,
+  );
+  return cutFronts(rows).map((front) => upToExclusive(front, rows));
+}
+
+function upToExclusive(
+  front: ParkedFront,
+  rows: readonly (ParkedRow & { readonly mode: ResourceMode })[],
+): ParkedFront {
+  const alone = rows.find(({ key, mode }) => key === front.key && mode === "exclusive");
+  const end = alone === undefined ? -1 : front.taskRunIds.findIndex((id) => id === alone.taskRunId);
+  if (end < 0 || end === front.taskRunIds.length - 1) return front;
+  return { key: front.key, taskRunIds: front.taskRunIds.slice(0, end + 1), goesOn: true };
+}
+
 interface ParkedRow {
   readonly key: string;
   readonly taskRunId: string;
@@ -145,22 +184,28 @@ function cutFronts(rows: readonly ParkedRow[]): readonly ParkedFront[] {
   }));
 }
 
-/** For the slow sweep: the next waiting task runs after the one the last sweep ended with. */
-export async function findAfter(
-  db: Database,
-  after: TaskRunId | null,
-  limit: number,
-): Promise<readonly TaskRunId[]> {
+export interface SweptBite {
+  readonly taskRunIds: readonly TaskRunId[];
+  /** Where the next bite begins; null: this was the last one. */
+  readonly sweptTo: TaskRunId | null;
+}
+
+/** For the slow sweep: the next waiting task runs after the one the last bite ended with. Time wakes those at RUN_AT. */
+export async function findAfter(db: Database, after: TaskRunId | null, limit: number): Promise<SweptBite> {
   const rows = await db.query(
-    sql<{ taskRunId: string }>("findWaitingAfter")`
-      SELECT task_run_id AS "taskRunId"
+    sql<{ taskRunId: string; atRunAt: boolean }>("findWaitingAfter")`
+      SELECT task_run_id AS "taskRunId", blocked_on IS NOT DISTINCT FROM 'RUN_AT' AS "atRunAt"
         FROM signalbox.waiting
        WHERE ${after}::uuid IS NULL OR task_run_id > ${after}::uuid
        ORDER BY task_run_id
        LIMIT ${limit}
     `,
   );
-  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    taskRunIds: rows.filter(({ atRunAt }) => !atRunAt).map(({ taskRunId }) => asTaskRunId(taskRunId)),
+    sweptTo: last === undefined ? null : asTaskRunId(last.taskRunId),
+  };
 }
 
 export async function loadCandidates(

@@ -8,7 +8,7 @@ import {
   type TaskRunId,
 } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
-import type { Transaction } from "../database.ts";
+import type { Database, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
 /** A task run that is ours, with all that execution needs: no read per task follows. */
@@ -84,6 +84,19 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
     `,
   );
   return rows.map(toClaim);
+}
+
+/** Not a promise: others may be taking them at this moment. */
+export async function isAnyReady(db: Database, kinds: readonly string[]): Promise<boolean> {
+  const rows = await db.query(
+    sql("isAnyReady")`
+      SELECT
+        FROM unnest(${kinds}::text[]) AS g (kind)
+       WHERE EXISTS (SELECT FROM signalbox.ready WHERE ready.kind = g.kind)
+       LIMIT 1
+    `,
+  );
+  return rows.length > 0;
 }
 
 interface ClaimRow {

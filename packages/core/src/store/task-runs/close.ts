@@ -57,7 +57,10 @@ async function openGates(tx: Transaction, ended: readonly EndedTaskRun[]): Promi
   await wakeGates(tx, [...freed, ...(await closeVersions(tx, ids))]);
 }
 
-async function closeVersions(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<readonly WakeKey[]> {
+export async function closeVersions(
+  tx: Transaction,
+  taskRunIds: readonly TaskRunId[],
+): Promise<readonly WakeKey[]> {
   const rows = await tx.query(
     sql<{ name: string }>("closeVersions")`
       DELETE FROM signalbox.open_version WHERE task_run_id = ANY (${taskRunIds}::uuid[]) RETURNING name

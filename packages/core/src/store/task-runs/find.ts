@@ -73,9 +73,10 @@ async function findByPrefix(
                 LIMIT 3) AS newest)
     `,
   );
-  const [first, second] = rows;
+  const [first] = rows;
   if (first === undefined) throw new SchedulerError("TASK_NOT_FOUND", { id: prefix });
-  if (second !== undefined) {
+  // A task and its newest task run often begin alike, and mean the same.
+  if (rows.some(({ taskRunId }) => taskRunId !== first.taskRunId)) {
     const matches = rows.map((row) => (row.byTask ? row.taskId : row.taskRunId));
     throw new SchedulerError("AMBIGUOUS_ID", { prefix, matches });
   }

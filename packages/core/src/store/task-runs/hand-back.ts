@@ -9,20 +9,20 @@ import {
 import type { Transaction } from "../database.ts";
 import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
-import { lockRuns } from "../runs/count-down.ts";
+import { countDownRuns, lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
-import { closeTaskRuns } from "./close.ts";
+import { closeVersions } from "./close.ts";
 
 /**
  * RUNNING → PENDING for claims that were never started, so nothing can happen twice and no attempt is
- * spent; CANCELED where a cancel was requested. Guarded like a settle. Answers which were handed back.
+ * spent; CANCELED where a cancel was requested. Guarded like a settle. Answers what became of each.
  */
 export async function handBackTaskRuns(
   tx: Transaction,
   instanceId: InstanceId,
   claims: readonly { readonly taskRunId: TaskRunId; readonly claimNo: number }[],
-): Promise<ReadonlySet<TaskRunId>> {
-  if (claims.length === 0) return new Set();
+): Promise<ReadonlyMap<TaskRunId, "PENDING" | "CANCELED">> {
+  if (claims.length === 0) return new Map();
   await lockRuns(
     tx,
     await runsOf(
@@ -68,15 +68,29 @@ export async function handBackTaskRuns(
           FROM moved AS m JOIN signalbox.task AS k ON k.id = m.task_id
          WHERE m.status = 'PENDING'
       )
-      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status, gated FROM moved
+      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status FROM moved
     `,
   );
-  const back = rows
-    .filter(({ status }) => status === "PENDING")
-    .map(({ taskRunId }) => asTaskRunId(taskRunId));
-  await wakeGates(tx, await releaseHolds(tx, back, []));
-  await closeTaskRuns(tx, rows.flatMap(canceledInstead));
-  return new Set(back);
+  const moved = rows.map((row) => ({ ...row, taskRunId: asTaskRunId(row.taskRunId) }));
+  const canceled = moved.filter(({ status }) => status === "CANCELED");
+  // All at once: the rows of resources are locked in the order of their names, and only within one call.
+  const freed = await releaseHolds(
+    tx,
+    moved.map(({ taskRunId }) => taskRunId),
+    canceled.map(({ taskId }) => asTaskId(taskId)),
+  );
+  const closed = await closeVersions(
+    tx,
+    canceled.map(({ taskRunId }) => taskRunId),
+  );
+  await wakeGates(tx, [...freed, ...closed]);
+  await countDownRuns(
+    tx,
+    canceled.flatMap(({ runId }) =>
+      runId === null ? [] : [{ runId: asRunId(runId), status: "CANCELED" as const }],
+    ),
+  );
+  return new Map(moved.map(({ taskRunId, status }) => [taskRunId, status]));
 }
 
 async function runsOf(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<readonly RunId[]> {
@@ -95,19 +109,4 @@ interface HandedBackRow {
   readonly taskId: string;
   readonly runId: string | null;
   readonly status: "PENDING" | "CANCELED";
-  readonly gated: boolean;
-}
-
-function canceledInstead(row: HandedBackRow): Parameters<typeof closeTaskRuns>[1] {
-  if (row.status === "PENDING") return [];
-  return [
-    {
-      taskRunId: asTaskRunId(row.taskRunId),
-      taskId: asTaskId(row.taskId),
-      runId: row.runId === null ? null : asRunId(row.runId),
-      status: row.status,
-      gated: row.gated,
-      next: null,
-    },
-  ];
 }

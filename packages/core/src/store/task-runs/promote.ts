@@ -64,8 +64,8 @@ export async function joinLines(tx: Transaction, taskRunIds: readonly TaskRunId[
   if (taskRunIds.length === 0) return;
   await tx.query(
     sql("joinLines")`
-      INSERT INTO signalbox.line (name, priority, enqueued_at, task_run_id, mode)
-      SELECT r.name, w.priority, w.enqueued_at, w.task_run_id, r.mode
+      INSERT INTO signalbox.line (name, priority, enqueued_at, task_run_id, mode, version)
+      SELECT r.name, w.priority, w.enqueued_at, w.task_run_id, r.mode, w.version
         FROM signalbox.waiting AS w
        CROSS JOIN LATERAL jsonb_to_recordset(w.resources) AS r (name text, mode text)
        WHERE w.task_run_id = ANY (${taskRunIds}::uuid[])

@@ -1,0 +1,51 @@
+/** Who may go when a resource is free, and who waits for whom. */
+
+import { afterAll, afterEach, expect, inject, it } from "vitest";
+import { echo, openFixture } from "../../test/fixture.ts";
+import { exclusive, shared } from "../domain/resource.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+it("lets a sharer go past any number of sharers that wait for something else", async () => {
+  const scheduler = await box.scheduler();
+  await scheduler.enqueue(echo.task(0, { resources: [exclusive("x")] }));
+  await scheduler.enqueue(echo.task(0, { resources: [exclusive("y")] }));
+  await scheduler.promote();
+  const [holderOfX] = (await scheduler.list({ status: ["AVAILABLE"] })).taskRuns.filter(({ resources }) =>
+    resources.some(({ name }) => name === "x"),
+  );
+  await scheduler.enqueueMany(
+    Array.from({ length: 40 }, () => echo.task(1, { resources: [shared("x"), exclusive("y")] })),
+  );
+  const early = await scheduler.enqueue(echo.task(2, { resources: [shared("x")] }));
+  await scheduler.promote();
+
+  await scheduler.cancel(holderOfX?.taskRunId ?? "");
+  for (let more = true; more; ) {
+    const pass = await scheduler.promote();
+    more = pass.kind === "passed" && pass.more;
+  }
+  const late = await scheduler.enqueue(echo.task(3, { resources: [shared("x")] }));
+  await scheduler.promote();
+
+  expect(await box.statusOf(early.taskRunId)).toBe("AVAILABLE");
+  expect(await box.statusOf(late.taskRunId)).toBe("AVAILABLE");
+});
+
+it("does not keep a smaller version behind a larger one that waits for it", async () => {
+  const scheduler = await box.scheduler();
+  await scheduler.enqueue(echo.task(0, { resources: [exclusive("y")] }));
+  await scheduler.promote();
+  const larger = await scheduler.enqueue(
+    echo.task(1, { resources: [exclusive("x"), exclusive("y")], version: "2" }),
+  );
+  await scheduler.promote();
+
+  const smaller = await scheduler.enqueue(echo.task(2, { resources: [exclusive("x")], version: "1" }));
+  await scheduler.promote();
+
+  expect(await box.statusOf(larger.taskRunId)).toBe("PENDING");
+  expect(await box.statusOf(smaller.taskRunId)).toBe("AVAILABLE");
+});
