@@ -52,7 +52,8 @@ describe("docs/reference/errors.md", () => {
   });
 
   test("has every outcome that a settlement can write", () => {
-    const written = ["packages/core/src/domain/settlement.ts", "packages/core/src/engine/runner.ts"]
+    const written = ["domain/settlement.ts", "engine/runner.ts", "engine/settler.ts"]
+      .map((file) => `packages/core/src/${file}`)
       .flatMap((file) => namesIn(file, /(.*)/s, /"([A-Z][A-Z_]+)"/g))
       .filter((name) => name !== "DONE" && name !== "FAILED");
     const listed = tableUnder(page, "Outcomes of a task run").map(([outcome]) => outcome ?? "");
