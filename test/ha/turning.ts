@@ -80,6 +80,8 @@ export async function loseAClaimAnswer(station: Station, instance: Instance): Pr
     async () => {
       const taskRunId = lost?.taskRunId;
       if (instance.told("task_run.handed_back").some((event) => event.taskRunId === taskRunId)) return true;
+      // The answer to its hand-back can be lost as well: then it tells nothing, but the database knows.
+      if (await wasHandedBack(station, taskRunId ?? null).catch(nothingInAnOutage)) return true;
       if (instance.state === "ended") return true;
       const { bootId } = instance;
       // At first, and again when it lost its lease meanwhile: what it held is rescued then.
@@ -90,6 +92,14 @@ export async function loseAClaimAnswer(station: Station, instance: Instance): Pr
     },
     { withinMs: WITHIN_MS },
   );
+}
+
+async function wasHandedBack({ db }: Station, taskRunId: string | null): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "SELECT FROM signalbox.event_store WHERE aggregate_id = $1 AND type = 'task_run.handed_back'",
+    [taskRunId],
+  );
+  return rowCount !== 0;
 }
 
 /**
