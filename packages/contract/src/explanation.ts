@@ -43,7 +43,10 @@ export const explanationSchema = z.object({
   blockedOn: waitingCode.nullable(),
   blockedSince: instant.nullable(),
   cancelRequestedAt: instant.nullable(),
+  cancelRequestedBy: z.string().nullable(),
+  cancelReason: z.string().nullable(),
   outcome: z.string().nullable(),
+  message: z.string().nullable(),
   /** Empty unless it is PENDING. */
   gates: z.array(gateReport),
   /** Who could claim it, while it is AVAILABLE. */

@@ -34,6 +34,8 @@ export const taskRunDetailSchema = taskRunSchema.extend({
   input: z.unknown(),
   output: z.unknown(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  cancelRequestedBy: z.string().nullable(),
+  cancelReason: z.string().nullable(),
 });
 
 export const taskRunPageSchema = z.object({

@@ -55,7 +55,11 @@ export interface Explanation {
   readonly blockedOn: WaitingCode | null;
   readonly blockedSince: Date | null;
   readonly cancelRequestedAt: Date | null;
+  readonly cancelRequestedBy: string | null;
+  readonly cancelReason: string | null;
   readonly outcome: string | null;
+  /** What the error said, where it ended with one. */
+  readonly message: string | null;
   /** Empty unless it is PENDING: waiting causes exist nowhere else. */
   readonly gates: readonly GateReport[];
   /** For an AVAILABLE task run: who could claim it. */

@@ -38,6 +38,8 @@ export interface TaskRunDetail extends TaskRun {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: { readonly code: string; readonly message: string } | null;
+  readonly cancelRequestedBy: string | null;
+  readonly cancelReason: string | null;
 }
 
 export interface TaskRunFilter {

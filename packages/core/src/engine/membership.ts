@@ -90,6 +90,8 @@ export class Memberships {
     if (life === null) return;
     this.#current = null;
     await life.lease.stop();
+    // An execution that ignores its signal is still at work: nobody may take it over before the lease has run out.
+    if (life.held.executing > 0) return;
     try {
       await this.#deps.pool.transaction(async (tx) => await leaveCluster(tx, life.instanceId));
     } catch (error) {

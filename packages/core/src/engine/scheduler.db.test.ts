@@ -3,6 +3,7 @@
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { waitUntil } from "../../test/wait-until.ts";
+import { defineTask } from "../executors/define-task.ts";
 import { createScheduler, type Scheduler } from "./scheduler.ts";
 import type { SchedulerOptions } from "./settings.ts";
 
@@ -96,6 +97,29 @@ it("stops while its listener's connection is dead on the other side", async () =
   await scheduler.stop();
 
   expect(await liveInstances()).toBe(0);
+});
+
+it("does not let others take over what ignores its signal before the lease has run out", async () => {
+  let end = (): void => {};
+  const stubborn = defineTask({
+    kind: "stubborn",
+    run: async () => {
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    },
+  });
+  const scheduler = create({ tasks: [stubborn], drainMs: 0, leaseMs: 60_000 });
+  await scheduler.start();
+  const { taskRunId } = await scheduler.enqueue(stubborn.task(null));
+  await waitUntil("it runs", async () => (await box.statusOf(taskRunId)) === "RUNNING");
+
+  await scheduler.stop();
+  const other = await box.scheduler();
+  await other.rescue();
+
+  expect(await box.statusOf(taskRunId)).toBe("RUNNING");
+  end();
 });
 
 it("refuses ids that are none with a code, instead of an error of the database", async () => {

@@ -62,7 +62,10 @@ export interface Scheduler {
   readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
   /** Joins the cluster: promotes, claims, executes, rescues. */
   readonly start: () => Promise<void>;
-  /** Leaves it: claims nothing more, waits for what runs, and resolves when nothing of it is left. */
+  /**
+   * Leaves it: claims nothing more, waits for what runs up to `drainMs`, then tells it to end, and resolves when nothing
+   * of it is left. A handler that ignores its signal for 5 s is left behind; others take it over when the lease has run out.
+   */
   readonly stop: () => Promise<void>;
   readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
   /** All or none. */

@@ -23,19 +23,24 @@ export interface OutputWish {
   readonly unicode: boolean;
 }
 
+/** The reader of a pipe is gone, or the terminal was closed. */
+const NOBODY_THERE: readonly string[] = ["EPIPE", "EIO"];
+
 export function createOutput({ color, unicode }: OutputWish): Output {
   const look = createLook({ color: color ?? process.stdout.isTTY === true, unicode });
   let onClosed = (): void => process.exit(0);
   let closed = false;
-  process.stdout.on("error", (error) => {
-    if (!("code" in error) || error.code !== "EPIPE") throw error;
-    if (!closed) onClosed();
-    closed = true;
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error) => {
+      if (!("code" in error) || !NOBODY_THERE.includes(String(error.code))) throw error;
+      if (!closed) onClosed();
+      closed = true;
+    });
+  }
   return {
     look,
     data: (line) => void (closed || process.stdout.write(`${line}\n`)),
-    note: (line) => void process.stderr.write(`${line}\n`),
+    note: (line) => void (closed || process.stderr.write(`${line}\n`)),
     whenClosed: (act) => {
       onClosed = act;
     },

@@ -11,12 +11,13 @@ export async function showDemo(
   { tasks, tookMs }: EndedDemo,
   output: Output,
 ): Promise<ExitCode> {
-  const { violations } = await scheduler.checkInvariants();
+  const { violations, notChecked } = await scheduler.checkInvariants();
   output.data("");
   for (const line of demoTable(tasks, output.look)) output.data(line);
   output.data("");
 
   for (const { property, detail } of violations) output.note(`Broken: ${property}: ${detail}`);
+  for (const reason of notChecked) output.note(`Not checked: ${reason}`);
   const unfinished = notDone(tasks).length;
   const broken = violations.length === 0 ? "no promise broken" : `promises broken: ${violations.length}`;
   output.data(

@@ -192,7 +192,7 @@ describe("why a task run does not wait", () => {
     );
 
     expect(lines[1]).toBe("Running for 18 s on inst-a, whose lease ends in 2.5 s unless renewed.");
-    expect(lines[2]).toBe("Canceling: requested 2.0 s ago, waiting for the instance that runs it.");
+    expect(lines[2]).toBe("Canceling: requested 2.0 s ago. The instance that runs it has been told.");
   });
 
   test("ended: how and when", () => {
@@ -200,6 +200,28 @@ describe("why a task run does not wait", () => {
       "Ended 12:00:12, 18 s ago: LEASE_LOST.",
     );
   });
+});
+
+test("what ended says what its error was, and who asked for its end and why", () => {
+  const failed = explanation({ status: "FAILED", outcome: "HANDLER_FAILED", message: "deadlock detected" });
+  const canceled = explanation({
+    status: "CANCELED",
+    outcome: "CANCELED",
+    cancelRequestedAt: "2026-11-16T12:00:20.000Z",
+    cancelRequestedBy: "ada",
+    cancelReason: "no need",
+  });
+
+  expect(explanationLines(failed, LOOK)[1]).toMatch(/: HANDLER_FAILED, deadlock detected\.$/);
+  expect(explanationLines(canceled, LOOK).join("\n")).toContain("Cancel requested 10 s ago by ada: no need.");
+});
+
+test("what came from another gate says how long it has been at this one", () => {
+  const blockedSince = "2026-11-16T12:00:25.000Z";
+
+  expect(verdictOf({ blockedSince, gates: [...OPEN_GATES, BUSY] })).toMatch(
+    /^Waiting 18 s \(at this gate 5\.0 s\): /,
+  );
 });
 
 test("a list has a line for each that waits, with its cause, blocker and place", () => {
@@ -242,7 +264,10 @@ function explanation(facts: Partial<Explanation>): Explanation {
     blockedOn: null,
     blockedSince: null,
     cancelRequestedAt: null,
+    cancelRequestedBy: null,
+    cancelReason: null,
     outcome: null,
+    message: null,
     gates: [],
     claimableBy: [],
     claimedBy: null,

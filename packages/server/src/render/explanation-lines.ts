@@ -29,7 +29,7 @@ function verdict(explanation: Explanation, moment: Moment): string {
   const length = sinceText(explanation.since, explanation.computedAt);
   switch (explanation.status) {
     case "PENDING":
-      return `Waiting ${length}: ${whyPending(explanation, moment)}`;
+      return `Waiting ${length}${atThisGate(explanation)}: ${whyPending(explanation, moment)}`;
     case "AVAILABLE":
       return `Ready for ${length}: ${whyUnclaimed(explanation)}`;
     case "RUNNING":
@@ -43,6 +43,13 @@ function verdict(explanation: Explanation, moment: Moment): string {
     case "SKIPPED":
       return "Skipped: it will not run";
   }
+}
+
+/** Said only where it came from another gate: then the two lengths differ. */
+function atThisGate({ since, blockedSince, computedAt }: Explanation): string {
+  if (blockedSince === null) return "";
+  const [whole, here] = [sinceText(since, computedAt), sinceText(blockedSince, computedAt)];
+  return whole === here ? "" : ` (at this gate ${here})`;
 }
 
 function whyPending({ gates }: Explanation, moment: Moment): string {
@@ -66,8 +73,9 @@ function whoRuns({ claimedBy }: Explanation, { now }: Moment): string {
   return ` on ${safeText(claimedBy.name)}, whose lease ends ${relativeText(claimedBy.leaseUntil, now)} unless renewed`;
 }
 
-function howEnded({ outcome }: Explanation): string {
-  return outcome === null ? "" : `: ${outcome}`;
+function howEnded({ outcome, message }: Explanation): string {
+  if (outcome === null) return "";
+  return message === null ? `: ${outcome}` : `: ${outcome}, ${safeText(message)}`;
 }
 
 function gateLines(gates: readonly GateReport[], moment: Moment): readonly string[] {
@@ -107,10 +115,16 @@ function claimLines({ claimableBy }: Explanation): readonly string[] {
   );
 }
 
-function cancelLines({ cancelRequestedAt, status }: Explanation, { now }: Moment): readonly string[] {
-  if (cancelRequestedAt === null || status !== "RUNNING") return [];
+function cancelLines(explanation: Explanation, { now }: Moment): readonly string[] {
+  const { cancelRequestedAt, cancelRequestedBy, cancelReason, status } = explanation;
+  if (cancelRequestedAt === null) return [];
+  const by = cancelRequestedBy === null ? "" : ` by ${safeText(cancelRequestedBy)}`;
+  const reason = cancelReason === null ? "" : `: ${safeText(cancelReason)}`;
+  const asked = `requested ${relativeText(cancelRequestedAt, now)}${by}${reason}`;
   return [
-    `Canceling: requested ${relativeText(cancelRequestedAt, now)}, waiting for the instance that runs it.`,
+    status === "RUNNING"
+      ? `Canceling: ${asked}. The instance that runs it has been told.`
+      : `Cancel ${asked}.`,
   ];
 }
 

@@ -44,14 +44,15 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   const [taskRun] = await loadTaskRuns(db, [taskRunId]);
   if (taskRun === undefined) return null;
   const [more] = await db.query(
-    sql<Pick<TaskRunDetail, "input" | "output" | "error">>("readTaskRunDetail")`
-      SELECT k.input, r.output, r.error
-        FROM signalbox.task AS k
-        LEFT JOIN signalbox.task_run_result AS r ON r.task_run_id = ${taskRunId}::uuid
-       WHERE k.id = ${taskRun.taskId}::uuid
+    sql<Omit<TaskRunDetail, keyof TaskRun>>("readTaskRunDetail")`
+      SELECT k.input, r.output, r.error, t.cancel_requested_by AS "cancelRequestedBy", t.cancel_reason AS "cancelReason"
+        FROM signalbox.task_run AS t
+        JOIN signalbox.task AS k ON k.id = t.task_id
+        LEFT JOIN signalbox.task_run_result AS r ON r.task_run_id = t.id
+       WHERE t.id = ${taskRunId}::uuid
     `,
   );
-  return { ...taskRun, input: more?.input ?? null, output: more?.output ?? null, error: more?.error ?? null };
+  return more === undefined ? null : { ...taskRun, ...more };
 }
 
 const DEFAULT_PAGE = 50;

@@ -12,6 +12,7 @@ export interface WhyOptions {
 }
 
 const ASKED_AT_ONCE = 5;
+const LISTED_AT_MOST = 500;
 
 export async function why(id: string | undefined, options: WhyOptions, output: Output): Promise<void> {
   const client = await findServer(options.server);
@@ -29,14 +30,19 @@ async function whyOne(
 }
 
 async function whyAll(client: Client, { json, limit }: WhyOptions, output: Output): Promise<void> {
-  const { taskRuns, next } = await client.listTaskRuns({ status: ["PENDING"], limit });
+  const { taskRuns, next } = await client.listTaskRuns({ status: ["PENDING"], limit: LISTED_AT_MOST });
   // The longest waiting first: they are what people come for.
-  const explanations = await explainAll(client, taskRuns.map(({ taskRunId }) => taskRunId).toReversed());
+  const longest = taskRuns.toReversed().slice(0, limit);
+  const explanations = await explainAll(
+    client,
+    longest.map(({ taskRunId }) => taskRunId),
+  );
   if (json) return output.data(JSON.stringify(explanations));
   const lines = waitingLines(explanations, output.look);
   for (const line of lines) output.data(line);
   if (lines.length === 0) output.data("Nothing is waiting.");
-  if (next !== null) output.note(`These are the newest ${limit}; more are waiting (--limit).`);
+  const more = taskRuns.length - longest.length;
+  if (more > 0) output.note(`${more}${next === null ? "" : " or more"} others are waiting (--limit).`);
   else if (lines.length > 0) output.note("Every gate of one of them: signalbox why <id>");
 }
 
