@@ -156,6 +156,39 @@ describe("without the gate lock", () => {
     expect(await box.statusOf(taskRuns[1]?.taskRunId ?? "")).toBe("AVAILABLE");
   });
 
+  it.each([
+    { lock: "taken away", active: 2 },
+    { lock: "kept", active: 1 },
+  ])(
+    "and without that primary key, a limit of 1 has $active active with the lock $lock",
+    async ({ lock, active }) => {
+      const scheduler = await box.scheduler();
+      const versioned = { resources: [shared("orders")] };
+      await scheduler.enqueueMany([echo.task(1, { ...versioned, version: "2" }), echo.task(2)], {
+        run: { title: "nightly", limit: 1 },
+      });
+      const promoter = (name: string): SteppedPool => (lock === "kept" ? box.pool(name) : lawless(name));
+      const first = promoter("first");
+      const pause = first.pauseBefore("promoteTaskRuns");
+      await box.query("ALTER TABLE signalbox.hold DROP CONSTRAINT hold_pkey");
+      try {
+        const decided = promoteOnce({ pool: first, batchSize: 10 });
+        await pause.reached;
+        await scheduler.enqueue(echo.task(3, { ...versioned, version: "1" }));
+        await promoteOnce({ pool: promoter("second"), batchSize: 10 });
+        pause.resume();
+        await decided;
+
+        const count =
+          "SELECT count(*)::integer FROM signalbox.task_run WHERE status = 'AVAILABLE' AND run_id IS NOT NULL";
+        expect(await box.value(count)).toBe(active);
+      } finally {
+        await box.query("DELETE FROM signalbox.hold");
+        await box.query("ALTER TABLE signalbox.hold ADD CONSTRAINT hold_pkey PRIMARY KEY (scope, slot)");
+      }
+    },
+  );
+
   it("a count inside the UPDATE, which has no such net, really breaks the limit", async () => {
     const scheduler = await box.scheduler();
     const { runId, taskRuns } = await scheduler.enqueueMany([echo.task(1), echo.task(2)], {
