@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { candidate, gateView, lineEntry, snapshot } from "../testing/builders.ts";
-import { judge, linesOf, namedIn } from "./explanation.ts";
+import { judge, namedIn } from "./explanation.ts";
 import { asRunId, asTaskId, asTaskRunId } from "./ids.ts";
 import { planPromotions } from "./promotion.ts";
 import { exclusive, shared } from "./resource.ts";
@@ -114,13 +114,8 @@ describe("a set of causes", () => {
     expect(namedIn(causes)).toEqual([older, holder, ahead]);
   });
 
-  it("names the resources in whose line the task run stands", () => {
-    expect(linesOf(causes)).toEqual(["prod/users"]);
-  });
-
   it("names nobody when it is empty", () => {
     expect(namedIn([])).toEqual([]);
-    expect(linesOf([])).toEqual([]);
   });
 });
 

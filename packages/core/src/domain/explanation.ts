@@ -6,7 +6,6 @@
 import type { Candidate, GateView } from "./gates/gate.ts";
 import { GATE_CODES, GATES } from "./gates/gates.ts";
 import type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
-import type { ResourceName } from "./resource.ts";
 import type { TaskRunStatus, TaskStatus } from "./task-status.ts";
 import type { WaitingCause, WaitingCode } from "./waiting-cause.ts";
 
@@ -122,9 +121,4 @@ export function namedIn(causes: readonly WaitingCause[]): readonly TaskRunId[] {
         return [];
     }
   });
-}
-
-/** The resources of a candidate whose line it stands in. */
-export function linesOf(causes: readonly WaitingCause[]): readonly ResourceName[] {
-  return causes.flatMap((cause) => (cause.code === "RESOURCE_BUSY" ? [cause.resource] : []));
 }

@@ -1,6 +1,6 @@
 /**
- * The state machine of a task run, as one table. Guards in SQL, the wire numbers and the status of a
- * task are all derived from what stands here.
+ * The state machine of a task run, as one table, with its names, wire numbers and the status of a task. The statements
+ * spell out their own guards; the check of S1 and the tests hold them to this table.
  */
 
 /** Stable numbers on the wire; they never change and are never used again for something else. */
