@@ -57,7 +57,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       restart: async (mode, whileDown) => {
         const { port } = running;
         const downFrom = performance.now();
-        if (mode === "immediate") process.kill(postmasterPid(dataDir) ?? 0, "SIGQUIT");
+        if (mode === "immediate") quitAtOnce(postmasterPid(dataDir));
         await running.stop();
         try {
           await whileDown?.();
@@ -83,6 +83,12 @@ function postmasterPid(dataDir: string): number | null {
   } catch {
     return null;
   }
+}
+
+/** Never with process id 0, which is everybody in our own group. */
+function quitAtOnce(pid: number | null): void {
+  if (pid === null) throw new Error("PostgreSQL was to be ended at once, and does not run");
+  process.kill(pid, "SIGQUIT");
 }
 
 /** Without awaiting, because a process that exits awaits nothing. */

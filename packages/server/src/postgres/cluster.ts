@@ -1,12 +1,12 @@
 /** The folder of one embedded PostgreSQL: its data, and beside it what only we need. */
 import { createHash, randomBytes } from "node:crypto";
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isMissing } from "./file-error.ts";
 import type { BinariesSource } from "./find-binaries.ts";
 import { launchError } from "./launch-error.ts";
 import { makePlace } from "./make-place.ts";
-import { canReach, nearestExisting } from "./reachable.ts";
+import { canReach } from "./reachable.ts";
 import { chooseServerUser, mustLend, type ServerUser } from "./server-user.ts";
 
 /** Owned by root and open to all: the place for what a lent user must reach and a private folder would hide. */
@@ -104,20 +104,17 @@ export async function writeLastStart(cluster: Cluster, lastStart: LastStart): Pr
   await rename(aside, cluster.lastStartFile);
 }
 
-// Links resolved, so that one folder has one cluster whichever way it is named.
+/**
+ * Links resolved, so that one folder has one cluster whichever way it is named. One look per level: a second look at the
+ * same path may find a folder that another process has made since, and would then take its parent for it.
+ */
 async function realDir(dir: string): Promise<string> {
   const absolute = resolve(dir);
-  const existing = await nearestExisting(absolute);
-  if (existing === absolute) return absolute;
-  return (await isThere(absolute)) ? existing : join(await realDir(dirname(absolute)), basename(absolute));
-}
-
-async function isThere(path: string): Promise<boolean> {
   try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
+    return await realpath(absolute);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return join(await realDir(dirname(absolute)), basename(absolute));
   }
 }
 

@@ -46,7 +46,7 @@ function bitsFor(owned: Owned, user: Pick<ServerUser, "uid" | "gid">): number {
 }
 
 /** The real path of the longest part of `path` that exists. */
-export async function nearestExisting(path: string): Promise<string> {
+async function nearestExisting(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {

@@ -7,6 +7,10 @@ it("sees that another server has the data", () => {
   expect(whyExited([said(7, 'FATAL:  lock file "postmaster.pid" already exists')], 7)).toBe("other_server");
 });
 
+it("sees that another server is just making its lock file", () => {
+  expect(whyExited([said(7, 'FATAL:  lock file "postmaster.pid" is empty')], 7)).toBe("other_server");
+});
+
 it("sees that processes of a killed server are still there", () => {
   const lines = [said(7, "FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use")];
 

@@ -10,6 +10,8 @@ export type ExitCause =
 
 const SIGNS: readonly (readonly [string, ExitCause])[] = [
   ['lock file "postmaster.pid" already exists', "other_server"],
+  // Between the making of the file and its first line.
+  ['lock file "postmaster.pid" is empty', "other_server"],
   ['could not remove old lock file "postmaster.pid"', "other_server"],
   ["pre-existing shared memory block", "still_ending"],
   ["could not create any TCP/IP sockets", "port_taken"],
