@@ -107,6 +107,7 @@ describe("the rules let through what is right", () => {
       "domain/gates/run-at.ts",
       `import type { Gate } from "./gate.ts";\nimport { line } from "../line.ts";`,
     ),
+    core("domain/openings.ts", `import { Cron } from "croner";`),
     core("domain/settlement.ts", `// never import { claim } from "../store/claim.ts", nor Date.now()\n`),
     core(
       "domain/settlement.ts",

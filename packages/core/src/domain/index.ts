@@ -23,3 +23,11 @@ export {
   TERMINAL_TASK_STATUSES,
 } from "./task-status.ts";
 export type { WaitingCause, WaitingCode } from "./waiting-cause.ts";
+export {
+  judgeWindows,
+  type OneTimeWindow,
+  type RecurringWindow,
+  type Window,
+  type WindowKind,
+  type WindowVerdict,
+} from "./window.ts";
