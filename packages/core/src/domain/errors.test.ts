@@ -26,6 +26,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
   ],
   INVALID_VERSION: [{ version: "v1" }, '"v1" is not a version; use dotted integers such as 3 or 20261115.2'],
   INVALID_LIMIT: [{ limit: -1 }, "-1 is not a parallel limit; use a whole number, 0 for unlimited"],
+  INVALID_WINDOW: [
+    { at: "windows[1].until", problem: "is not after from" },
+    "windows[1].until: is not after from",
+  ],
   ALREADY_STARTED: [
     { instanceName: "app-1" },
     "app-1 was started before; a scheduler starts once, so create a new one",

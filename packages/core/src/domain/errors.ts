@@ -13,6 +13,7 @@ export interface ErrorDetails {
   INVALID_INPUT: { readonly kind: string; readonly at: string; readonly problem: string };
   INVALID_VERSION: { readonly version: string };
   INVALID_LIMIT: { readonly limit: number };
+  INVALID_WINDOW: { readonly at: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
   DATABASE_TOO_OLD: { readonly version: string };
   SCHEMA_NOT_CURRENT: { readonly found: number; readonly needed: number };
@@ -37,6 +38,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   INVALID_VERSION: ({ version }) =>
     `"${version}" is not a version; use dotted integers such as 3 or 20261115.2`,
   INVALID_LIMIT: ({ limit }) => `${limit} is not a parallel limit; use a whole number, 0 for unlimited`,
+  INVALID_WINDOW: ({ at, problem }) => `${at}: ${problem}`,
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,
   DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,

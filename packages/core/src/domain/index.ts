@@ -31,3 +31,4 @@ export {
   type WindowKind,
   type WindowVerdict,
 } from "./window.ts";
+export { type OneTimeWindowSpec, parseWindow, type WindowSpec } from "./window-spec.ts";

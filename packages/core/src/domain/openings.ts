@@ -7,7 +7,7 @@
  * would otherwise be missing for an hour.
  */
 
-import { Cron } from "croner";
+import { Cron, CronPattern } from "croner";
 import { wallClockOf } from "./wall-clock.ts";
 
 export interface Openings {
@@ -23,7 +23,15 @@ const SECOND_MS = 1_000;
 const COMPILED_AT_MOST = 200;
 const compiled = new Map<string, Openings>();
 
-/** Throws for what is no cron expression of five or six fields, and for an unknown time zone. */
+export function isCron(opens: string): boolean {
+  try {
+    return new CronPattern(opens, undefined, { mode: MODE }).pattern === opens;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws for what `isCron` refuses, and for an unknown time zone. */
 export function openingsOf(opens: string, timeZone: string): Openings {
   const key = `${opens} ${timeZone}`;
   const known = compiled.get(key);
