@@ -26,8 +26,10 @@ CREATE TABLE signalbox.event_store (
 CREATE TABLE signalbox.gate_wake (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   key text NOT NULL,
+  due_at timestamp with time zone,
   CONSTRAINT gate_wake_pkey PRIMARY KEY (id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE UNIQUE INDEX gate_wake_due ON signalbox.gate_wake USING btree (key) WHERE (due_at IS NOT NULL);
 
 CREATE TABLE signalbox.hold (
   scope text NOT NULL,
@@ -53,6 +55,14 @@ CREATE TABLE signalbox.instance (
   CONSTRAINT instance_pkey PRIMARY KEY (boot_id),
   CONSTRAINT instance_state_check CHECK (state = ANY (ARRAY['LIVE'::text, 'DRAINING'::text, 'DEAD'::text]))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+
+CREATE TABLE signalbox.key_limit (
+  concurrency_key text NOT NULL,
+  slot_limit integer NOT NULL,
+  row_version integer NOT NULL DEFAULT 1,
+  CONSTRAINT key_limit_pkey PRIMARY KEY (concurrency_key),
+  CONSTRAINT key_limit_is_positive CHECK (slot_limit >= 1)
+);
 
 CREATE TABLE signalbox.line (
   name text NOT NULL,
@@ -85,12 +95,56 @@ CREATE TABLE signalbox.open_version (
 );
 CREATE INDEX open_version_of_task_run ON signalbox.open_version USING btree (task_run_id);
 
+CREATE TABLE signalbox.pause (
+  over text NOT NULL,
+  name text NOT NULL,
+  paused boolean NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  changed_by text,
+  reason text,
+  row_version integer NOT NULL DEFAULT 1,
+  CONSTRAINT pause_pkey PRIMARY KEY (over, name),
+  CONSTRAINT pause_over_check CHECK (over = ANY (ARRAY['queue'::text, 'run'::text, 'resource'::text]))
+);
+
+CREATE TABLE signalbox.queue (
+  name text NOT NULL,
+  slot_limit integer NOT NULL DEFAULT 0,
+  weight integer NOT NULL DEFAULT 1,
+  rules_no integer NOT NULL DEFAULT 0,
+  row_version integer NOT NULL DEFAULT 1,
+  CONSTRAINT queue_pkey PRIMARY KEY (name),
+  CONSTRAINT queue_limit_is_not_negative CHECK (slot_limit >= 0),
+  CONSTRAINT queue_weight_in_range CHECK (weight >= 1 AND weight <= 1000)
+);
+
+CREATE TABLE signalbox.rate (
+  name text NOT NULL,
+  amount integer NOT NULL,
+  per_ms bigint NOT NULL,
+  row_version integer NOT NULL DEFAULT 1,
+  CONSTRAINT rate_pkey PRIMARY KEY (name),
+  CONSTRAINT rate_amount_in_range CHECK (amount >= 1 AND amount <= 10000),
+  CONSTRAINT rate_per_in_range CHECK (per_ms >= 1 AND per_ms <= 86400000)
+);
+
+CREATE TABLE signalbox.rate_slot (
+  rate text NOT NULL,
+  slot integer NOT NULL,
+  task_run_id uuid NOT NULL,
+  CONSTRAINT rate_slot_pkey PRIMARY KEY (rate, slot)
+) WITH (fillfactor=70);
+
 CREATE TABLE signalbox.ready (
   kind text NOT NULL,
   priority smallint NOT NULL,
   task_run_id uuid NOT NULL,
-  CONSTRAINT ready_pkey PRIMARY KEY (kind, priority, task_run_id)
+  queue text NOT NULL DEFAULT 'default'::text,
+  rules_no integer NOT NULL DEFAULT 0,
+  open_until timestamp with time zone NOT NULL DEFAULT 'infinity'::timestamp with time zone,
+  CONSTRAINT ready_pkey PRIMARY KEY (kind, queue, priority, task_run_id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE INDEX ready_closing ON signalbox.ready USING btree (open_until) WHERE (open_until < 'infinity'::timestamp with time zone);
 
 CREATE TABLE signalbox.resource_use (
   name text NOT NULL,
@@ -118,6 +172,23 @@ CREATE TABLE signalbox.run (
   CONSTRAINT run_status_check CHECK (status = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELED'::text]))
 );
 
+CREATE TABLE signalbox.start_window (
+  over text NOT NULL,
+  name text NOT NULL,
+  windows jsonb NOT NULL,
+  row_version integer NOT NULL DEFAULT 1,
+  CONSTRAINT start_window_pkey PRIMARY KEY (over, name),
+  CONSTRAINT start_window_over_check CHECK (over = ANY (ARRAY['queue'::text, 'resource'::text]))
+);
+
+CREATE TABLE signalbox.stop (
+  task_id uuid NOT NULL,
+  code text NOT NULL,
+  detail text,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT stop_pkey PRIMARY KEY (task_id, code)
+);
+
 CREATE TABLE signalbox.task (
   id uuid NOT NULL,
   project text NOT NULL DEFAULT 'default'::text,
@@ -132,11 +203,16 @@ CREATE TABLE signalbox.task (
   policy jsonb NOT NULL,
   gated boolean NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  queue text NOT NULL DEFAULT 'default'::text,
+  concurrency_key text,
+  rate text,
+  tags text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT task_pkey PRIMARY KEY (id),
-  CONSTRAINT task_gated_where_a_gate_applies CHECK (gated = (run_id IS NOT NULL OR run_at IS NOT NULL OR version IS NOT NULL OR resources <> '[]'::jsonb)),
+  CONSTRAINT task_gated_where_a_gate_applies CHECK (gated OR run_id IS NULL AND run_at IS NULL AND version IS NULL AND resources = '[]'::jsonb AND concurrency_key IS NULL AND rate IS NULL),
   CONSTRAINT task_priority_in_range CHECK (priority >= 0 AND priority <= 9),
   CONSTRAINT task_version_orders_a_resource CHECK (version IS NULL OR resources <> '[]'::jsonb)
 );
+CREATE INDEX task_tags ON signalbox.task USING gin (tags) WHERE (tags <> '{}'::text[]);
 
 CREATE TABLE signalbox.task_run (
   id uuid NOT NULL,
@@ -160,6 +236,7 @@ CREATE TABLE signalbox.task_run (
   cancel_reason text,
   row_version integer NOT NULL DEFAULT 1,
   available_at timestamp with time zone,
+  queue text NOT NULL DEFAULT 'default'::text,
   CONSTRAINT task_run_one_per_attempt UNIQUE (task_id, attempt),
   CONSTRAINT task_run_pkey PRIMARY KEY (id),
   CONSTRAINT task_run_active_was_made_available CHECK ((status <> ALL (ARRAY['AVAILABLE'::text, 'RUNNING'::text])) OR available_at IS NOT NULL),
@@ -178,6 +255,12 @@ CREATE TABLE signalbox.task_run_result (
   CONSTRAINT task_run_result_pkey PRIMARY KEY (task_run_id)
 );
 
+CREATE TABLE signalbox.wait_time (
+  task_run_id uuid NOT NULL,
+  waited jsonb NOT NULL,
+  CONSTRAINT wait_time_pkey PRIMARY KEY (task_run_id)
+);
+
 CREATE TABLE signalbox.waiting (
   task_run_id uuid NOT NULL,
   task_id uuid NOT NULL,
@@ -191,16 +274,31 @@ CREATE TABLE signalbox.waiting (
   blocked_on text,
   blocked_key text,
   blocked_since timestamp with time zone,
+  queue text NOT NULL DEFAULT 'default'::text,
+  concurrency_key text,
+  rate text,
+  waited jsonb,
   CONSTRAINT waiting_pkey PRIMARY KEY (task_run_id),
   CONSTRAINT waiting_parked_at_one_gate CHECK ((blocked_on IS NULL) = (blocked_key IS NULL) AND (blocked_on IS NULL) = (blocked_since IS NULL))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX waiting_due ON signalbox.waiting USING btree (run_at) WHERE (blocked_on = 'RUN_AT'::text);
-CREATE INDEX waiting_for_resource ON signalbox.waiting USING btree (blocked_key, priority, enqueued_at, task_run_id) WHERE (blocked_on = 'RESOURCE_BUSY'::text);
-CREATE INDEX waiting_for_run ON signalbox.waiting USING btree (blocked_key, priority, enqueued_at, task_run_id) WHERE (blocked_on = 'RUN_LIMIT'::text);
 CREATE INDEX waiting_for_version ON signalbox.waiting USING btree (blocked_key, version, priority, enqueued_at, task_run_id) WHERE (blocked_on = 'VERSION_ORDER'::text);
 CREATE INDEX waiting_new ON signalbox.waiting USING btree (priority, enqueued_at, task_run_id) WHERE (blocked_on IS NULL);
+CREATE INDEX waiting_parked ON signalbox.waiting USING btree (blocked_on, blocked_key, priority, enqueued_at, task_run_id) WHERE (blocked_on <> ALL (ARRAY['RUN_AT'::text, 'VERSION_ORDER'::text]));
 
 CREATE SEQUENCE signalbox.claim_no;
+
+CREATE OR REPLACE FUNCTION signalbox.add_wait(waited jsonb, cause text, since timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+  SELECT CASE WHEN cause IS NULL THEN waited
+              ELSE coalesce(waited, '{}') || jsonb_build_object(
+                     cause, coalesce((waited->>cause)::bigint, 0)
+                            + (extract(epoch FROM clock_timestamp() - since) * 1000)::bigint) END
+$function$
+;
 
 CREATE OR REPLACE FUNCTION signalbox.new_id()
  RETURNS uuid

@@ -4,6 +4,7 @@ export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/erro
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
 export { exclusive, type Resource, shared } from "./domain/resource.ts";
+export type { LimitScope, PauseScope, QueueName, WindowScope } from "./domain/scope.ts";
 export type {
   InstanceView,
   Overview,
@@ -15,6 +16,8 @@ export type {
 export type { TaskSpec } from "./domain/task-spec.ts";
 export type { TaskRunStatus, TaskStatus } from "./domain/task-status.ts";
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
+export type { WindowSpec } from "./domain/window-spec.ts";
+export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
 export {
   type CallerTransaction,
   type CancelAnswer,

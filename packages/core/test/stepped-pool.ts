@@ -66,12 +66,12 @@ export function stepThrough(pool: Pool): SteppedPool {
 
   return {
     ...pool,
-    transaction: async (work) =>
+    transaction: async (work, first) =>
       await pool.transaction(async (tx) => {
         const result = await work(stepped(tx));
         await pass("COMMIT");
         return result;
-      }),
+      }, first),
     pauseBefore: (statementName) => pauseWhere((name) => name === statementName),
     pauseBeforeStatement: (index) => {
       const from = passed;

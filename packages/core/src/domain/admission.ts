@@ -3,20 +3,48 @@
  * counts against the next candidate. This is what keeps one pass from breaking a limit by itself.
  */
 
-import type { Candidate, GateView, LineEntry, ResourceView, RunView } from "./gates/gate.ts";
+import type {
+  Candidate,
+  GateView,
+  LimitView,
+  LineEntry,
+  PauseView,
+  RateView,
+  ResourceView,
+  StopView,
+  WindowView,
+} from "./gates/gate.ts";
+import { openUntil } from "./gates/window.ts";
 import type { RunId, TaskId, TaskRunId } from "./ids.ts";
 import { comparePlaces } from "./line.ts";
-import type { PromotionSnapshot, ResourceSnapshot, RunSnapshot } from "./promotion-snapshot.ts";
+import type { PromotionSnapshot, ResourceSnapshot } from "./promotion-snapshot.ts";
 import type { Resource, ResourceName } from "./resource.ts";
+import {
+  keyScope,
+  type LimitScope,
+  type PauseScope,
+  queueScope,
+  runScope,
+  type WindowScope,
+} from "./scope.ts";
 import type { WaitingCause } from "./waiting-cause.ts";
 
 const EXCLUSIVE_SLOT = 0;
+const UNLIMITED: LimitView = { limit: 0, active: 0 };
 
 /** What an admitted task run holds from now on. */
 export interface Promotion {
   readonly taskRunId: TaskRunId;
-  readonly runSlot: { readonly runId: RunId; readonly slot: number } | null;
+  readonly limitSlots: readonly LimitSlot[];
   readonly resourceSlots: readonly ResourceSlot[];
+  readonly rateSlot: { readonly rate: string; readonly slot: number } | null;
+  /** It must be claimed before this instant; null: whenever. */
+  readonly openUntil: Date | null;
+}
+
+export interface LimitSlot {
+  readonly scope: LimitScope;
+  readonly slot: number;
 }
 
 export interface ResourceSlot {
@@ -35,20 +63,37 @@ interface ResourceState extends ResourceView {
   nextSharedSlot: number;
 }
 
-interface RunState extends RunView {
+interface LimitState extends LimitView {
   active: number;
+  freeSlots: number[];
+}
+
+interface RateState extends RateView {
+  free: number;
   freeSlots: number[];
 }
 
 export class Admission implements GateView {
   readonly now: Date;
+  readonly fairShare: number;
+  readonly #snapshot: PromotionSnapshot;
   readonly #resources: Map<ResourceName, ResourceState>;
-  readonly #runs: Map<RunId, RunState>;
+  readonly #limits: Map<LimitScope, LimitState>;
+  readonly #rates: Map<string, RateState>;
+  readonly #available: Map<RunId, number>;
 
   constructor(snapshot: PromotionSnapshot) {
     this.now = snapshot.now;
-    this.#resources = new Map([...snapshot.resources].map(([name, view]) => [name, resourceState(view)]));
-    this.#runs = new Map([...snapshot.runs].map(([runId, view]) => [runId, runState(view)]));
+    this.fairShare = snapshot.fairShare;
+    this.#snapshot = snapshot;
+    this.#resources = mapValues(snapshot.resources, resourceState);
+    this.#limits = mapValues(snapshot.limits, (view) => ({ ...view, freeSlots: [...view.freeSlots] }));
+    this.#rates = mapValues(snapshot.rates, (view) => ({
+      ...view,
+      free: view.freeSlots.length,
+      freeSlots: [...view.freeSlots],
+    }));
+    this.#available = new Map(snapshot.available);
   }
 
   resource(name: ResourceName): ResourceState {
@@ -57,17 +102,53 @@ export class Admission implements GateView {
     return known;
   }
 
-  run(runId: RunId): RunState {
-    const known = this.#runs.get(runId);
-    if (known === undefined) throw new Error(`The snapshot lacks the run ${runId}`);
+  limit(scope: LimitScope): LimitView {
+    const known = this.#limits.get(scope);
+    if (known !== undefined) return known;
+    if (scope.startsWith("queue:")) return UNLIMITED;
+    throw new Error(`The snapshot lacks ${scope}`);
+  }
+
+  availableOf(runId: RunId): number {
+    return this.#available.get(runId) ?? 0;
+  }
+
+  rate(name: string): RateState {
+    const known = this.#rates.get(name);
+    if (known === undefined) throw new Error(`The snapshot lacks the rate "${name}"`);
     return known;
   }
 
+  pause(scope: PauseScope): PauseView | null {
+    return this.#snapshot.pauses.get(scope) ?? null;
+  }
+
+  stops(taskId: TaskId): readonly StopView[] {
+    return this.#snapshot.stops.get(taskId) ?? [];
+  }
+
+  window(scope: WindowScope): WindowView {
+    return this.#snapshot.windows.get(scope) ?? { kind: "open", until: null };
+  }
+
+  isServed(kind: string): boolean {
+    return this.#snapshot.servedKinds.has(kind);
+  }
+
   admit(candidate: Candidate): Promotion {
-    // The slot first: it may be missing, and then nothing must look taken.
-    const runSlot = candidate.runId === null ? null : this.#takeRunSlot(candidate.runId);
-    const resourceSlots = candidate.resources.map((wanted) => this.#take(wanted, candidate));
-    return { taskRunId: candidate.taskRunId, runSlot, resourceSlots };
+    const { taskRunId, runId, resources } = candidate;
+    const limits = limitScopesOf(candidate).flatMap((scope) => this.#limits.get(scope) ?? []);
+    // Before anything is taken: a slot may be missing, and then nothing must look taken.
+    if (limits.some(({ freeSlots }) => freeSlots.length === 0))
+      throw new Error(`The snapshot names too few free slots for ${taskRunId}`);
+    if (runId !== null) this.#available.set(runId, this.availableOf(runId) + 1);
+    return {
+      taskRunId,
+      limitSlots: limitScopesOf(candidate).flatMap((scope) => this.#takeSlot(scope)),
+      rateSlot: this.#takeRateSlot(candidate.rate),
+      resourceSlots: resources.map((wanted) => this.#take(wanted, candidate)),
+      openUntil: openUntil(candidate, this),
+    };
   }
 
   /** Whoever waits for a resource stands in the line of all of its resources; whoever waits for something else, in none. */
@@ -97,13 +178,31 @@ export class Admission implements GateView {
     return { name: wanted.name, slot: resource.nextSharedSlot++, wasReserved: false };
   }
 
-  #takeRunSlot(runId: RunId): { readonly runId: RunId; readonly slot: number } {
-    const run = this.run(runId);
-    const slot = run.freeSlots.shift();
-    if (slot === undefined) throw new Error(`The snapshot names too few free slots of run ${runId}`);
-    run.active += 1;
-    return { runId, slot };
+  #takeSlot(scope: LimitScope): readonly LimitSlot[] {
+    const limit = this.#limits.get(scope);
+    const slot = limit?.freeSlots.shift();
+    if (limit === undefined || slot === undefined) return [];
+    limit.active += 1;
+    return [{ scope, slot }];
   }
+
+  #takeRateSlot(name: string | null): Promotion["rateSlot"] {
+    if (name === null) return null;
+    const rate = this.rate(name);
+    const slot = rate.freeSlots.shift();
+    if (slot === undefined) throw new Error(`The snapshot names too few free slots of the rate "${name}"`);
+    rate.free -= 1;
+    return { rate: name, slot };
+  }
+}
+
+/** Where a task run takes a slot. A queue without a limit is not in the snapshot, and nothing is taken there. */
+export function limitScopesOf({ runId, queue, concurrencyKey }: Candidate): readonly LimitScope[] {
+  return [
+    ...(runId === null ? [] : [runScope(runId)]),
+    queueScope(queue),
+    ...(concurrencyKey === null ? [] : [keyScope(concurrencyKey)]),
+  ];
 }
 
 function leaveLine(resource: ResourceState, { taskRunId }: Candidate): void {
@@ -114,6 +213,6 @@ function resourceState(view: ResourceSnapshot): ResourceState {
   return { ...view, sharedHolders: [...view.sharedHolders], line: view.line.toSorted(comparePlaces) };
 }
 
-function runState(view: RunSnapshot): RunState {
-  return { ...view, freeSlots: [...view.freeSlots] };
+function mapValues<Key, From, To>(map: ReadonlyMap<Key, From>, change: (from: From) => To): Map<Key, To> {
+  return new Map([...map].map(([key, value]) => [key, change(value)]));
 }

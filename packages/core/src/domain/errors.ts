@@ -13,6 +13,8 @@ export interface ErrorDetails {
   INVALID_INPUT: { readonly kind: string; readonly at: string; readonly problem: string };
   INVALID_VERSION: { readonly version: string };
   INVALID_LIMIT: { readonly limit: number };
+  INVALID_RULE: { readonly at: string; readonly problem: string };
+  UNKNOWN_RATE: { readonly rates: readonly string[] };
   INVALID_WINDOW: { readonly at: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
   DATABASE_TOO_OLD: { readonly version: string };
@@ -38,6 +40,9 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   INVALID_VERSION: ({ version }) =>
     `"${version}" is not a version; use dotted integers such as 3 or 20261115.2`,
   INVALID_LIMIT: ({ limit }) => `${limit} is not a parallel limit; use a whole number, 0 for unlimited`,
+  INVALID_RULE: ({ at, problem }) => `${at}: ${problem}`,
+  UNKNOWN_RATE: ({ rates }) =>
+    `No rate is called ${rates.map((rate) => `"${rate}"`).join(" or ")}; call setRate() before tasks name it`,
   INVALID_WINDOW: ({ at, problem }) => `${at}: ${problem}`,
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,

@@ -3,11 +3,13 @@
  * from the same gate functions that promote, so that what is shown is what decides.
  */
 
-import type { Candidate, GateView } from "./gates/gate.ts";
+import type { Candidate, GateView, WindowView } from "./gates/gate.ts";
 import { GATE_CODES, GATES } from "./gates/gates.ts";
+import { windowed } from "./gates/window.ts";
 import type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
+import { queueScope } from "./scope.ts";
 import type { TaskRunStatus, TaskStatus } from "./task-status.ts";
-import type { WaitingCause, WaitingCode } from "./waiting-cause.ts";
+import type { GateCode, WaitingCause, WaitingCode } from "./waiting-cause.ts";
 
 /** A task run as others see it when it stands in their way. */
 export interface Blocker {
@@ -34,7 +36,7 @@ export interface ExplainedCause {
   /** 1 is next. Null where this gate has no line. */
   readonly position: number | null;
   readonly lineLength: number | null;
-  /** Known only for RUN_AT; never guessed. */
+  /** Known only where time alone opens the gate (RUN_AT, WINDOW, RATE_LIMIT); never guessed. */
   readonly earliestAt: Date | null;
 }
 
@@ -79,46 +81,50 @@ export interface ClaimableBy {
 }
 
 /** Which gates are about something that this candidate names. */
-function applies(code: WaitingCode, candidate: Candidate): boolean {
-  switch (code) {
-    case "RUN_AT":
-      return candidate.runAt !== null;
-    case "VERSION_ORDER":
-      return candidate.version !== null;
-    case "RUN_LIMIT":
-      return candidate.runId !== null;
-    case "RESOURCE_BUSY":
-      return candidate.resources.length > 0;
-  }
+const APPLIES: Readonly<Record<GateCode, (candidate: Candidate, view: GateView) => boolean>> = {
+  RUN_AT: ({ runAt }) => runAt !== null,
+  STOPPED: ({ taskId }, view) => view.stops(taskId).length > 0,
+  PAUSED: () => true,
+  NO_EXECUTOR: () => true,
+  WINDOW: (candidate, view) => windowed(candidate).some((scope) => hasWindow(view.window(scope))),
+  VERSION_ORDER: ({ version }) => version !== null,
+  RUN_LIMIT: ({ runId }) => runId !== null,
+  QUEUE_LIMIT: ({ queue }, view) => view.limit(queueScope(queue)).limit > 0,
+  KEY_LIMIT: ({ concurrencyKey }) => concurrencyKey !== null,
+  FAIR_SHARE: ({ runId }) => runId !== null,
+  RATE_LIMIT: ({ rate }) => rate !== null,
+  RESOURCE_BUSY: ({ resources }) => resources.length > 0,
+};
+
+function hasWindow(state: WindowView): boolean {
+  return state.kind === "closed" || state.until !== null;
 }
 
-/** Every gate's verdict on one candidate, without what only the store can add (titles, places in line). */
-export function judge(
-  candidate: Candidate,
-  view: GateView,
-): readonly {
+interface Verdict {
   readonly code: WaitingCode;
   readonly state: GateReport["state"];
   readonly causes: readonly WaitingCause[];
-}[] {
-  return GATE_CODES.map((code) => {
+}
+
+/** Every gate's verdict on one candidate, without what only the store can add (titles, places in line). */
+export function judge(candidate: Candidate, view: GateView): readonly Verdict[] {
+  const verdicts = GATE_CODES.map((code): Verdict => {
     const causes = GATES[code](candidate, view);
     if (causes.length > 0) return { code, state: "blocking", causes };
-    return { code, state: applies(code, candidate) ? "passed" : "not_applicable", causes };
+    return { code, state: APPLIES[code](candidate, view) ? "passed" : "not_applicable", causes };
   });
+  if (verdicts.some(({ state }) => state === "blocking")) return verdicts;
+  const enqueuedAt = new Date(candidate.enqueuedUs / 1_000);
+  const { runAt } = candidate;
+  const since = runAt !== null && runAt.getTime() > enqueuedAt.getTime() ? runAt : enqueuedAt;
+  const cause: WaitingCause = { code: "NOT_EVALUATED", since };
+  return [...verdicts, { code: "NOT_EVALUATED", state: "blocking", causes: [cause] }];
 }
 
 /** Everyone a set of causes names. */
 export function namedIn(causes: readonly WaitingCause[]): readonly TaskRunId[] {
   return causes.flatMap((cause) => {
-    switch (cause.code) {
-      case "VERSION_ORDER":
-        return [cause.blocker];
-      case "RESOURCE_BUSY":
-        return cause.blockers;
-      case "RUN_AT":
-      case "RUN_LIMIT":
-        return [];
-    }
+    if (cause.code === "VERSION_ORDER") return [cause.blocker];
+    return cause.code === "RESOURCE_BUSY" ? cause.blockers : [];
   });
 }

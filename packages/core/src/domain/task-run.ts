@@ -1,5 +1,6 @@
 import type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
 import type { Resource } from "./resource.ts";
+import type { QueueName } from "./scope.ts";
 import type { TaskRunStatus } from "./task-status.ts";
 import type { Version } from "./version.ts";
 import type { WaitingCode } from "./waiting-cause.ts";
@@ -10,7 +11,9 @@ export interface TaskRun {
   readonly taskId: TaskId;
   readonly runId: RunId | null;
   readonly kind: string;
+  readonly queue: QueueName;
   readonly title: string;
+  readonly tags: readonly string[];
   readonly attempt: number;
   readonly status: TaskRunStatus;
   /** 0 is the most urgent, 9 the least; -1 is a task that goes on after its instance was lost. */
@@ -18,6 +21,8 @@ export interface TaskRun {
   readonly runAt: Date | null;
   readonly version: Version | null;
   readonly resources: readonly Resource[];
+  readonly concurrencyKey: string | null;
+  readonly rate: string | null;
   /** The gate under which it is parked while it is PENDING; null before a pass has looked at it. */
   readonly blockedOn: WaitingCode | null;
   readonly enqueuedAt: Date;
@@ -36,6 +41,8 @@ export interface TaskRun {
 /** With what only a single look asks for. */
 export interface TaskRunDetail extends TaskRun {
   readonly input: unknown;
+  /** How long it was parked at which gates, in milliseconds. */
+  readonly waitedMs: Readonly<Partial<Record<WaitingCode, number>>>;
   readonly output: unknown;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly cancelRequestedBy: string | null;
@@ -46,6 +53,8 @@ export interface TaskRunFilter {
   readonly status?: readonly TaskRunStatus[];
   readonly runId?: RunId;
   readonly kind?: string;
+  readonly queue?: QueueName;
+  readonly tag?: string;
   /** Newest first; at most 500. Default: 50. */
   readonly limit?: number;
   /** `next` of the page before. */
@@ -62,7 +71,7 @@ export interface TaskRunPage {
 export interface Overview {
   readonly computedAt: Date;
   /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: no pass has looked yet. */
-  readonly waiting: Readonly<Partial<Record<WaitingCode | "NOT_EVALUATED", number>>>;
+  readonly waiting: Readonly<Partial<Record<WaitingCode, number>>>;
   readonly available: number;
   readonly running: number;
   readonly instances: readonly InstanceView[];

@@ -7,6 +7,7 @@ import { type Backoff, DEFAULT_BACKOFF } from "./backoff.ts";
 import { SchedulerError } from "./errors.ts";
 import { problemWithJson } from "./json-value.ts";
 import type { Resource } from "./resource.ts";
+import type { QueueName } from "./scope.ts";
 import type { RetryPolicy } from "./settlement.ts";
 import { parseVersion, type Version } from "./version.ts";
 
@@ -19,6 +20,16 @@ export interface TaskSpec {
   readonly title?: string;
   /** 0 is the most urgent, 9 the least. Default: 5. */
   readonly priority?: number;
+  /** Tasks of one queue share its limit, pauses and windows, and start first in, first out. Default: "default". */
+  readonly queue?: QueueName;
+  /** What lists can be filtered by. */
+  readonly tags?: readonly string[];
+  /** Tasks with the same key share a limit: one at a time, unless `setKeyLimit` says otherwise. */
+  readonly concurrencyKey?: string;
+  /** The rate, set by `setRate`, that its starts count against. */
+  readonly rate?: string;
+  /** It does not start before each of these was taken off. */
+  readonly stops?: readonly { readonly code: string; readonly detail?: string }[];
   /** Not before this instant, by the database's clock. Default: as soon as the other gates are open. */
   readonly runAt?: Date;
   /** What it holds while it is AVAILABLE or RUNNING; taken all or none. */
@@ -39,6 +50,11 @@ export interface ResolvedTask {
   readonly input: unknown;
   readonly title: string;
   readonly priority: number;
+  readonly queue: QueueName;
+  readonly tags: readonly string[];
+  readonly concurrencyKey: string | null;
+  readonly rate: string | null;
+  readonly stops: readonly { readonly code: string; readonly detail: string | null }[];
   readonly runAt: Date | null;
   readonly resources: readonly Resource[];
   readonly version: Version | null;
@@ -47,6 +63,8 @@ export interface ResolvedTask {
 
 const MAX_NAME_CHARACTERS = 200;
 const MAX_RESOURCES = 100;
+const MAX_TAGS = 20;
+const MAX_STOPS = 20;
 const MAX_ATTEMPTS = 100;
 // A longer one could lead beyond the last instant the database knows, and the attempt could not be settled.
 const MAX_DELAY_MS = 31_536_000_000;
@@ -73,6 +91,7 @@ export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
     input,
     title,
     priority,
+    ...resolveRules(spec, refuse),
     runAt: resolveRunAt(spec.runAt, refuse),
     resources,
     version: resolveVersion(spec.version, resources, refuse),
@@ -82,17 +101,49 @@ export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
 
 /** Without a gate to wait at, a task run is AVAILABLE as soon as it is enqueued. */
 export function isGated(task: ResolvedTask, inRun: boolean): boolean {
-  return inRun || task.runAt !== null || task.version !== null || task.resources.length > 0;
+  if (inRun || task.runAt !== null || task.version !== null || task.resources.length > 0) return true;
+  return task.concurrencyKey !== null || task.rate !== null || task.stops.length > 0;
 }
 
 type Refuse = (field: string, problem: string) => never;
 
-function requireName(name: string, refuse: (problem: string) => never): void {
+export function requireName(name: string, refuse: (problem: string) => never): void {
   if (typeof name !== "string" || name.trim() === "") refuse("is empty; give it a name");
   if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
   if (CONTROL_CHARACTER.test(name)) refuse("contains a control character");
   const poison = problemWithJson(name);
   if (poison !== null) refuse(poison.problem);
+}
+
+type Rules = Pick<ResolvedTask, "queue" | "tags" | "concurrencyKey" | "rate" | "stops">;
+
+function resolveRules(spec: TaskSpec, refuse: Refuse): Rules {
+  const { queue = "default", concurrencyKey = null, rate = null } = spec;
+  for (const [field, name] of Object.entries({ queue, concurrencyKey, rate })) {
+    if (name !== null) requireName(name, (problem) => refuse(field, problem));
+  }
+  return {
+    queue,
+    concurrencyKey,
+    rate,
+    tags: resolveTags(spec.tags ?? [], refuse),
+    stops: resolveStops(spec.stops ?? [], refuse),
+  };
+}
+
+function resolveTags(tags: readonly string[], refuse: Refuse): readonly string[] {
+  if (tags.length > MAX_TAGS) refuse("tags", `are ${tags.length}, at most ${MAX_TAGS}`);
+  for (const [index, tag] of tags.entries()) requireName(tag, (problem) => refuse(`tags[${index}]`, problem));
+  return [...new Set(tags)];
+}
+
+function resolveStops(stops: NonNullable<TaskSpec["stops"]>, refuse: Refuse): ResolvedTask["stops"] {
+  if (stops.length > MAX_STOPS) refuse("stops", `are ${stops.length}, at most ${MAX_STOPS}`);
+  for (const [index, { code, detail }] of stops.entries()) {
+    requireName(code, (problem) => refuse(`stops[${index}].code`, problem));
+    if (detail !== undefined) requireName(detail, (problem) => refuse(`stops[${index}].detail`, problem));
+  }
+  return stops.map(({ code, detail = null }) => ({ code, detail }));
 }
 
 function resolveResources(resources: readonly Resource[], refuse: Refuse): readonly Resource[] {

@@ -1,5 +1,6 @@
 import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
+import { SHARE_CLAIM_LOCK } from "../store/holds/claim-lock.ts";
 import { claimTaskRuns } from "../store/task-runs/claim.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
@@ -24,6 +25,7 @@ export async function claimOnce(deps: ClaimDeps): Promise<readonly HeldClaim[]> 
   try {
     const claims = await pool.transaction(
       async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, requestNo }),
+      SHARE_CLAIM_LOCK,
     );
     if (deps.isTrusted()) return claims.map((claim) => held.add(claim));
     // The answer came after our deadline: others may have these soon. Nothing was started, so they go back unharmed;

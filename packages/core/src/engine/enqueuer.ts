@@ -4,7 +4,7 @@ import { resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { Transaction } from "../store/database.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
-import { type InsertedTaskRun, insertRun, insertTasks } from "../store/task-runs/insert.ts";
+import { findUnknownRates, type InsertedTaskRun, insertRun, insertTasks } from "../store/task-runs/insert.ts";
 
 interface NewRun {
   readonly title: string;
@@ -32,7 +32,10 @@ export async function prepareEnqueue(
   const tasks = specs.map((spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
   for (const { kind, input } of tasks) await executors.get(kind)?.checkInput?.(input);
   if (run !== null) requireRun(run, tasks.length);
+  const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];
   return async (tx) => {
+    const unknown = await findUnknownRates(tx, rates);
+    if (unknown.length > 0) throw new SchedulerError("UNKNOWN_RATE", { rates: unknown });
     const runId = run === null ? null : await insertRun(tx, { ...run, tasks: tasks.length });
     return { runId, taskRuns: tasks.length === 0 ? [] : await insertTasks(tx, tasks, runId) };
   };

@@ -13,18 +13,17 @@ import {
 import type { Candidate } from "../domain/gates/gate.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import type { TaskRunDetail } from "../domain/task-run.ts";
-import type { WaitingCause } from "../domain/waiting-cause.ts";
+import { limitScopeAt, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import type { Pool, Transaction } from "../store/database.ts";
-import { loadResources } from "../store/holds/resources.ts";
-import { loadRuns } from "../store/runs/slots.ts";
+import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
 import { loadCandidates } from "../store/task-runs/candidates.ts";
 import {
   findClaimers,
-  holdersOfRun,
+  holdersOf,
   loadBlockers,
   newestOf,
+  placeAtGate,
   placeAtResource,
-  placeAtRun,
   readClock,
   readOwner,
   readParking,
@@ -77,15 +76,7 @@ function sinceWhen({ finishedAt, claimedAt, availableAt, enqueuedAt }: TaskRunDe
 async function explainGates(tx: Transaction, taskRunId: TaskRunId): Promise<readonly GateReport[]> {
   const [candidate] = await loadCandidates(tx, [taskRunId]);
   if (candidate === undefined) return [];
-  const view = new Admission({
-    now: await readClock(tx),
-    candidates: [candidate],
-    resources: await loadResources(
-      tx,
-      candidate.resources.map(({ name }) => name),
-    ),
-    runs: await loadRuns(tx, candidate.runId === null ? [] : [candidate.runId], 1),
-  });
+  const view = new Admission(await loadPromotionSnapshot(tx, [candidate]));
   const verdicts = judge(candidate, view);
   const blockers = await blockersOf(
     tx,
@@ -109,7 +100,8 @@ async function blockersOf(tx: Transaction, causes: readonly WaitingCause[]): Pro
   const newest = await newestOf(tx, reserved);
   const ids = new Map<WaitingCause, readonly TaskRunId[]>();
   for (const cause of causes) {
-    if (cause.code === "RUN_LIMIT") ids.set(cause, await holdersOfRun(tx, cause.runId, NAMED_HOLDERS));
+    const scope = limitScopeAt(parkingOf(cause));
+    if (scope !== null) ids.set(cause, await holdersOf(tx, scope, NAMED_HOLDERS));
     else if (cause.code === "RESOURCE_BUSY" && cause.reservedFor !== null) {
       const kept = newest.get(cause.reservedFor);
       ids.set(cause, kept === undefined ? [] : [kept]);
@@ -133,8 +125,15 @@ async function explainCause(
     blockers: blockers.get(cause) ?? [],
     position: place?.position ?? null,
     lineLength: place?.lineLength ?? null,
-    earliestAt: cause.code === "RUN_AT" ? cause.runAt : null,
+    earliestAt: earliestAt(cause),
   };
+}
+
+/** Never guessed: only where time alone opens the gate. */
+function earliestAt(cause: WaitingCause): Date | null {
+  if (cause.code === "RUN_AT") return cause.runAt;
+  if (cause.code === "WINDOW") return cause.opensAt;
+  return cause.code === "RATE_LIMIT" ? cause.freeAt : null;
 }
 
 async function placeOf(
@@ -142,13 +141,8 @@ async function placeOf(
   candidate: Candidate,
   cause: WaitingCause,
 ): Promise<{ readonly position: number; readonly lineLength: number } | null> {
-  switch (cause.code) {
-    case "RESOURCE_BUSY":
-      return await placeAtResource(tx, cause.resource, candidate);
-    case "RUN_LIMIT":
-      return await placeAtRun(tx, cause.runId, candidate);
-    case "RUN_AT":
-    case "VERSION_ORDER":
-      return null;
-  }
+  if (cause.code === "RESOURCE_BUSY") return await placeAtResource(tx, cause.resource, candidate);
+  const hasLine =
+    limitScopeAt(parkingOf(cause)) !== null || cause.code === "RATE_LIMIT" || cause.code === "FAIR_SHARE";
+  return hasLine ? await placeAtGate(tx, parkingOf(cause), candidate) : null;
 }

@@ -43,19 +43,23 @@ export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineP
       if (result.promoted.length > 0) wakeups.send("signalbox_ready");
       if (result.more) return { againInMs: 0 };
       if (sweeps && sweepAfter !== null) return { againInMs: SWEEP_BITE_MS };
-      return result.nextRunAtMs === null ? "rest" : { againInMs: Math.max(0, result.nextRunAtMs) + 1 };
+      return result.nextDueMs === null ? "rest" : { againInMs: Math.max(0, result.nextDueMs) + 1 };
     },
     onError,
   });
 }
 
-function tellPromotions(emit: Emit, { promoted, failed }: Extract<PromotionPass, { kind: "passed" }>): void {
+function tellPromotions(
+  emit: Emit,
+  { promoted, demoted, failed }: Extract<PromotionPass, { kind: "passed" }>,
+): void {
   for (const [taskRunId, error] of failed) emit({ type: "gate.failed", taskRunId, error });
+  if (demoted.length > 0) emit({ type: "task_run.demoted", taskRunIds: demoted });
   if (promoted.length > 0) emit({ type: "task_run.promoted", taskRunIds: promoted });
 }
 
 export function claimerLoop(parts: EngineParts): Loop {
-  const { pool, settings, executors, memberships, onError } = parts;
+  const { pool, settings, executors, memberships, wake, onError } = parts;
   const { batchSize } = settings;
   const kinds = [...executors.keys()];
   return createLoop({
@@ -76,6 +80,8 @@ export function claimerLoop(parts: EngineParts): Loop {
         isTrusted: lease.isTrusted,
       });
       for (const each of claimed) begin(parts, life, each);
+      // Of their runs fewer are AVAILABLE now, and others may have waited for that.
+      if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
       if (held.freeSlots(slots) < 1) return "rest";
       // Rows that another instance was looking at were skipped, and it may have left some of them.
       return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
@@ -160,6 +166,7 @@ export function joinerLoop({ settings, memberships, wake, onError }: EngineParts
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
       await memberships.join();
+      wake("promoter");
       wake("claimer");
       return "rest";
     },

@@ -2,42 +2,32 @@
 
 import type { Promotion } from "../domain/admission.ts";
 import type { TaskRunId } from "../domain/ids.ts";
-import { asRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
-import { type Parking, parkingOf } from "../domain/waiting-cause.ts";
-import {
-  sortWakes,
-  type WakeKey,
-  type WokenGates,
-  wakeResource,
-  wakeRun,
-  wakeVersion,
-} from "../domain/wake.ts";
+import { parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
+import { parkingsOf, type WakeKey, wakeOf, wakeRate, wakeResource, wakeWindow } from "../domain/wake.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { tryGateLock } from "../store/holds/gate-lock.ts";
-import { LINE_DEPTH, loadResources } from "../store/holds/resources.ts";
+import { takeRateSlots } from "../store/holds/rates.ts";
 import { takeHolds } from "../store/holds/take.ts";
-import { takeWakes, wakeGates } from "../store/holds/wake.ts";
-import { loadRuns } from "../store/runs/slots.ts";
+import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
+import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
 import {
   findAfter,
   findNewAndDue,
-  findParkedAtResources,
-  findParkedAtRuns,
-  findParkedAtVersions,
   loadCandidates,
-  type ParkedFront,
   type SweptBite,
   type WaitingCandidate,
 } from "../store/task-runs/candidates.ts";
-import { readClock } from "../store/task-runs/explain.ts";
+import { demoteClosed, demoteStrays } from "../store/task-runs/demote.ts";
+import type { ParkedFront } from "../store/task-runs/parked.ts";
 import {
   joinLines,
   leaveLines,
-  msUntilNextRunAt,
+  msUntilNextDue,
   parkTaskRuns,
   promoteTaskRuns,
 } from "../store/task-runs/promote.ts";
+import { findFronts } from "../store/task-runs/woken.ts";
 
 export interface PromoteRequest {
   readonly pool: Pool;
@@ -51,10 +41,13 @@ export type PromotionPass =
   | {
       readonly kind: "passed";
       readonly promoted: readonly TaskRunId[];
+      /** AVAILABLE ones that may not start any more, back to PENDING. */
+      readonly demoted: readonly TaskRunId[];
       readonly failed: ReadonlyMap<TaskRunId, unknown>;
       /** There was more to look at than one pass takes. */
       readonly more: boolean;
-      readonly nextRunAtMs: number | null;
+      /** When time alone opens or closes a gate. */
+      readonly nextDueMs: number | null;
       /** Where the next sweep goes on; null: it has come to the end. */
       readonly sweptTo: TaskRunId | null;
     };
@@ -69,79 +62,63 @@ export async function promoteOnce(request: PromoteRequest): Promise<PromotionPas
 }
 
 async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<PromotionPass> {
+  const sweeps = sweepAfter !== undefined;
+  const demoted = [
+    ...(await demoteClosed(tx, batchSize)),
+    ...(sweeps ? await demoteStrays(tx, batchSize) : []),
+  ];
   const wakes = await takeWakes(tx, batchSize);
   const fresh = await findNewAndDue(tx, batchSize);
-  const fronts = await findFronts(tx, sortWakes(wakes), batchSize);
-  const swept = sweepAfter === undefined ? NOTHING_SWEPT : await findAfter(tx, sweepAfter, batchSize);
+  const fronts = await findFronts(tx, parkingsOf(wakes), batchSize);
+  const swept = sweeps ? await findAfter(tx, sweepAfter, batchSize) : NOTHING_SWEPT;
   const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept.taskRunIds]);
   const candidates = await loadCandidates(tx, [...ids]);
-  const plan = planPromotions({
-    now: await readClock(tx),
-    candidates,
-    resources: await loadResources(
-      tx,
-      distinct(candidates.flatMap(({ resources }) => resources.map(({ name }) => name))),
-    ),
-    runs: await loadRuns(tx, distinct(candidates.flatMap(({ runId }) => runId ?? [])), candidates.length),
-  });
+  const snapshot = await loadPromotionSnapshot(tx, candidates);
+  const plan = planPromotions(snapshot);
   const { promoted, freed } = await write(tx, plan, candidates);
-  const again = fronts.filter((front) => mayGoOn(front, plan)).map(({ key }) => key);
+  const again = fronts.filter((front) => mayGoOn(front, plan)).flatMap((front) => wakeOf(front) ?? []);
   await wakeGates(tx, again);
+  await wakeGatesAt(tx, timedWakes(plan, snapshot.now));
   return {
     kind: "passed",
     promoted,
+    demoted,
     failed: plan.failed,
-    more: again.length > 0 || freed || wakes.length >= batchSize || fresh.length >= batchSize,
-    nextRunAtMs: await msUntilNextRunAt(tx),
+    more: again.length > 0 || freed || [wakes, fresh, demoted].some(({ length }) => length >= batchSize),
+    nextDueMs: await msUntilNextDue(tx),
     sweptTo: swept.sweptTo,
   };
 }
 
-interface WokenFront extends Omit<ParkedFront, "key"> {
-  readonly key: WakeKey;
-}
-
-async function findFronts(
-  tx: Transaction,
-  woken: WokenGates,
-  batchSize: number,
-): Promise<readonly WokenFront[]> {
-  const versions = await findParkedAtVersions(tx, woken.versions, LINE_DEPTH);
-  const runs = await findParkedAtRuns(tx, woken.runs, batchSize);
-  const resources = await findParkedAtResources(tx, woken.resources, LINE_DEPTH);
-  return [
-    ...versions.map((front) => ({ ...front, key: wakeVersion(front.key) })),
-    ...runs.map((front) => ({ ...front, key: wakeRun(asRunId(front.key)) })),
-    ...resources.map((front) => ({ ...front, key: wakeResource(front.key) })),
-  ];
-}
-
 /** The last one that was looked at has left this gate: whoever stands behind it may pass too. */
-function mayGoOn({ key, taskRunIds, goesOn }: WokenFront, plan: PromotionPlan): boolean {
-  const last = taskRunIds.at(-1);
-  if (!goesOn || last === undefined) return false;
+function mayGoOn(front: ParkedFront, plan: PromotionPlan): boolean {
+  const last = front.taskRunIds.at(-1);
+  if (!front.goesOn || last === undefined) return false;
   const cause = plan.waiting.get(last);
-  if (cause === undefined) return !tookAlone(key, last, plan);
-  return key !== keyOf(parkingOf(cause));
-}
-
-function keyOf({ blockedOn, blockedKey }: Parking): WakeKey | null {
-  switch (blockedOn) {
-    case "RESOURCE_BUSY":
-      return wakeResource(blockedKey);
-    case "VERSION_ORDER":
-      return wakeVersion(blockedKey);
-    case "RUN_LIMIT":
-      return wakeRun(asRunId(blockedKey));
-    case "RUN_AT":
-      return null;
-  }
+  if (cause === undefined) return !tookAlone(front, last, plan);
+  const now = parkingOf(cause);
+  return front.blockedOn !== now.blockedOn || front.blockedKey !== now.blockedKey;
 }
 
 /** Whoever has the resource alone keeps out all who stand behind. */
-function tookAlone(key: WakeKey, taskRunId: TaskRunId, plan: PromotionPlan): boolean {
+function tookAlone(front: ParkedFront, taskRunId: TaskRunId, plan: PromotionPlan): boolean {
+  if (front.blockedOn !== "RESOURCE_BUSY") return false;
   const promotion = plan.promote.find((each) => each.taskRunId === taskRunId);
-  return promotion?.resourceSlots.some(({ name, slot }) => slot === 0 && wakeResource(name) === key) === true;
+  return promotion?.resourceSlots.some(({ name, slot }) => slot === 0 && name === front.blockedKey) === true;
+}
+
+/** Where time alone opens the gate, somebody must look at that time. */
+function timedWakes(plan: PromotionPlan, now: Date): readonly { key: WakeKey; dueAt: Date }[] {
+  return [...plan.waiting.values()].flatMap((cause) => timedWake(cause, now) ?? []);
+}
+
+function timedWake(cause: WaitingCause, now: Date): { key: WakeKey; dueAt: Date } | null {
+  if (cause.code === "WINDOW") {
+    return cause.opensAt === null ? null : { key: wakeWindow(cause.scope), dueAt: cause.opensAt };
+  }
+  if (cause.code !== "RATE_LIMIT") return null;
+  // Taken and not started yet: it is free one period after its start, which cannot have been before now.
+  return { key: wakeRate(cause.rate), dueAt: cause.freeAt ?? new Date(now.getTime() + cause.perMs) };
 }
 
 async function write(
@@ -149,24 +126,23 @@ async function write(
   plan: PromotionPlan,
   candidates: readonly WaitingCandidate[],
 ): Promise<{ readonly promoted: readonly TaskRunId[]; readonly freed: boolean }> {
-  const admitted = await promoteTaskRuns(
-    tx,
-    plan.promote.map(({ taskRunId }) => taskRunId),
-  );
+  const admitted = await promoteTaskRuns(tx, plan.promote);
   const leftLines = await park(tx, plan, candidates);
-  await takeHolds(
-    tx,
-    plan.promote.filter(({ taskRunId }) => admitted.has(taskRunId)),
-  );
+  const taken = plan.promote.filter(({ taskRunId }) => admitted.has(taskRunId));
+  await takeHolds(tx, taken);
+  await takeRateSlots(tx, taken);
   // Canceled since we read them: whoever was parked because of what they would have held may go after all.
   const canceled = plan.promote.filter(({ taskRunId }) => !admitted.has(taskRunId));
   await wakeGates(tx, canceled.flatMap(gatesOf));
   return { promoted: [...admitted], freed: leftLines || canceled.length > 0 };
 }
 
-function gatesOf({ runSlot, resourceSlots }: Promotion): readonly WakeKey[] {
-  const resources = resourceSlots.map(({ name }) => wakeResource(name));
-  return runSlot === null ? resources : [wakeRun(runSlot.runId), ...resources];
+function gatesOf({ limitSlots, resourceSlots, rateSlot }: Promotion): readonly WakeKey[] {
+  return [
+    ...limitSlots.map(({ scope }) => scope),
+    ...resourceSlots.map(({ name }) => wakeResource(name)),
+    ...(rateSlot === null ? [] : [wakeRate(rateSlot.rate)]),
+  ];
 }
 
 /** Answers whether somebody left a line without being admitted: then those behind are to be looked at. */
@@ -204,8 +180,4 @@ async function park(
     leaves.flatMap(({ candidate }) => candidate.resources.map(({ name }) => wakeResource(name))),
   );
   return leaves.length > 0;
-}
-
-function distinct<Item>(items: readonly Item[]): readonly Item[] {
-  return [...new Set(items)];
 }

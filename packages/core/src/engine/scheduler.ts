@@ -20,6 +20,7 @@ import { cancelOnce } from "./canceler.ts";
 import { createEngine } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
+import { type Rules, ruleKeeper } from "./rule-keeper.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
 import { createWakeups, type Wakeups } from "./wakeups.ts";
@@ -57,7 +58,7 @@ export interface EnqueuedMany {
 
 export type CancelAnswer = "canceled" | "canceling" | "ended";
 
-export interface Scheduler {
+export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
   readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
   /** Joins the cluster: promotes, claims, executes, rescues. */
@@ -104,6 +105,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...lifecycle(pool, settings, executors, wakeups),
     ...enqueues(pool, executors, wakeups),
     ...requests(pool, settings, wakeups),
+    ...ruleKeeper(pool, wakeups),
   };
 }
 
@@ -187,7 +189,7 @@ function requests(
   pool: Pool,
   settings: SchedulerSettings,
   wakeups: Wakeups,
-): Omit<Scheduler, keyof Lifecycle | "enqueue" | "enqueueMany"> {
+): Omit<Scheduler, keyof Lifecycle | keyof Rules | "enqueue" | "enqueueMany"> {
   return {
     cancel: async (id, { by, reason } = {}) => {
       const answer = await cancelOnce(pool, id, { by: by ?? null, reason: reason ?? null });

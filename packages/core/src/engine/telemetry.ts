@@ -24,6 +24,8 @@ export type SchedulerEvent =
       readonly silentMs: number;
     }
   | { readonly type: "task_run.promoted"; readonly taskRunIds: readonly TaskRunId[] }
+  /** AVAILABLE ones that may not start any more: paused, outside their window, under new rules, without an executor. */
+  | { readonly type: "task_run.demoted"; readonly taskRunIds: readonly TaskRunId[] }
   | { readonly type: "gate.lock_missed" }
   /** A task run could not be judged. It waits on; the others are not held up by it. */
   | { readonly type: "gate.failed"; readonly taskRunId: TaskRunId; readonly error: unknown }

@@ -20,8 +20,11 @@ export interface Transaction extends Database {
 }
 
 export interface Pool extends Database {
-  /** READ COMMITTED, said aloud: under REPEATABLE READ the lock statement itself would take the snapshot. */
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * READ COMMITTED, said aloud: under REPEATABLE READ the lock statement itself would take the snapshot. `first` is a
+   * statement to go with the BEGIN, in the same round trip.
+   */
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /** Several reads that must agree with each other: one snapshot, nothing written. */
   snapshot<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -61,7 +64,8 @@ export function openPool(options: PoolOptions): Pool {
   const beginSnapshot = beginSnapshotText(timeoutMs);
   return {
     query: async (statement) => (await pool.query({ text: statement.text, values: statement.values })).rows,
-    transaction: async (work) => await inTransaction(pool, begin, work),
+    transaction: async (work, first) =>
+      await inTransaction(pool, first === undefined ? begin : `${begin}; ${first}`, work),
     snapshot: async (work) => await inTransaction(pool, beginSnapshot, work),
     close: async () => {
       await Promise.race([pool.end(), wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);

@@ -3,10 +3,17 @@
  * no gate concerns, a resource that is free, a run without a limit. Say only what the test is about.
  */
 
+import { Admission, limitScopesOf } from "../domain/admission.ts";
 import type { Candidate, GateView, LineEntry } from "../domain/gates/gate.ts";
-import { asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
-import type { PromotionSnapshot, ResourceSnapshot, RunSnapshot } from "../domain/promotion-snapshot.ts";
+import { asTaskId, asTaskRunId } from "../domain/ids.ts";
+import type {
+  LimitSnapshot,
+  PromotionSnapshot,
+  RateSnapshot,
+  ResourceSnapshot,
+} from "../domain/promotion-snapshot.ts";
 import type { ResourceName } from "../domain/resource.ts";
+import type { LimitScope } from "../domain/scope.ts";
 import type { ExecutionContext } from "../executors/executor.ts";
 
 /** The instant at which a built snapshot was read. */
@@ -23,6 +30,10 @@ export function candidate(fields: Partial<Candidate> = {}): Candidate {
     taskRunId,
     taskId: asTaskId(`task of ${taskRunId}`),
     runId: null,
+    kind: "echo",
+    queue: "default",
+    concurrencyKey: null,
+    rate: null,
     priority: 5,
     enqueuedUs: 0,
     runAt: null,
@@ -62,45 +73,74 @@ export function resourceSnapshot(fields: Partial<ResourceSnapshot> = {}): Resour
 }
 
 /** Without a limit, unless told otherwise; its active task runs have the lowest slots. */
-export function runSnapshot(fields: Partial<RunSnapshot> = {}): RunSnapshot {
+export function limitSnapshot(fields: Partial<LimitSnapshot> = {}): LimitSnapshot {
   const limit = fields.limit ?? 0;
   const active = fields.active ?? 0;
   const free = limit === 0 ? SLOTS_WITHOUT_LIMIT : Math.max(0, limit - active);
   return { limit, active, freeSlots: Array.from({ length: free }, (_, index) => active + index), ...fields };
 }
 
-export interface SnapshotFields {
-  readonly now?: Date;
-  readonly candidates?: readonly Candidate[];
-  /** By name. What a candidate names and is missing here is free. */
-  readonly resources?: Readonly<Record<ResourceName, Partial<ResourceSnapshot>>>;
-  /** By run id. What a candidate names and is missing here has no limit. */
-  readonly runs?: Readonly<Record<string, Partial<RunSnapshot>>>;
+/** One a second, and its slot is free. */
+export function rateSnapshot(fields: Partial<RateSnapshot> = {}): RateSnapshot {
+  return { amount: 1, perMs: 1_000, freeSlots: [0], nextFreeAt: null, ...fields };
 }
 
+export interface SnapshotFields extends Partial<Omit<PromotionSnapshot, "resources" | "limits" | "rates">> {
+  /** By name. What a candidate names and is missing here is free. */
+  readonly resources?: Readonly<Record<ResourceName, Partial<ResourceSnapshot>>>;
+  /** By scope. What a candidate names and is missing here has no limit; a key has a limit of one. */
+  readonly limits?: Readonly<Partial<Record<LimitScope, Partial<LimitSnapshot>>>>;
+  /** By name. */
+  readonly rates?: Readonly<Record<string, Partial<RateSnapshot>>>;
+}
+
+/** Every kind that a candidate names is served, unless `servedKinds` says otherwise. */
 export function snapshot(fields: SnapshotFields = {}): PromotionSnapshot {
-  const { now = NOON, candidates = [], resources = {}, runs = {} } = fields;
+  const { candidates = [], resources = {}, limits = {}, rates = {}, ...given } = fields;
   const names = candidates.flatMap((one) => one.resources.map(({ name }) => name));
-  const runIds = candidates.flatMap(({ runId }) => runId ?? []);
+  const scopes = candidates.flatMap(limitScopesOf).filter((scope) => !scope.startsWith("queue:"));
+  const rateNames = candidates.flatMap(({ rate }) => rate ?? []);
   return {
-    now,
+    now: NOON,
     candidates,
     resources: new Map(
       [...names, ...Object.keys(resources)].map((name) => [name, resourceSnapshot(resources[name])]),
     ),
-    runs: new Map(
-      [...runIds, ...Object.keys(runs)].map((runId) => [asRunId(runId), runSnapshot(runs[runId])]),
+    limits: new Map(
+      [...scopes, ...(Object.keys(limits) as LimitScope[])].map((scope) => [
+        scope,
+        limitSnapshot({ ...(scope.startsWith("key:") ? { limit: 1 } : {}), ...limits[scope] }),
+      ]),
     ),
+    rates: new Map([...rateNames, ...Object.keys(rates)].map((name) => [name, rateSnapshot(rates[name])])),
+    available: new Map(),
+    fairShare: 100,
+    pauses: new Map(),
+    stops: new Map(),
+    windows: new Map(),
+    servedKinds: new Set(candidates.map(({ kind }) => kind)),
+    ...given,
   };
 }
 
 /** What a gate sees of a snapshot before anything is admitted; what is missing is free. */
 export function gateView(fields: SnapshotFields = {}): GateView {
-  const { now, resources, runs } = snapshot(fields);
+  const facts = snapshot(fields);
+  const view = new Admission(facts);
   return {
-    now,
-    resource: (name) => resources.get(name) ?? resourceSnapshot(),
-    run: (runId) => runs.get(runId) ?? runSnapshot(),
+    now: facts.now,
+    fairShare: facts.fairShare,
+    resource: (name) => facts.resources.get(name) ?? resourceSnapshot(),
+    limit: (scope) => facts.limits.get(scope) ?? limitSnapshot({ limit: scope.startsWith("key:") ? 1 : 0 }),
+    availableOf: (runId) => view.availableOf(runId),
+    rate: (name) => {
+      const { freeSlots, ...rate } = facts.rates.get(name) ?? rateSnapshot();
+      return { ...rate, free: freeSlots.length };
+    },
+    pause: (scope) => view.pause(scope),
+    stops: (taskId) => view.stops(taskId),
+    window: (scope) => view.window(scope),
+    isServed: (kind) => fields.servedKinds?.has(kind) ?? true,
   };
 }
 

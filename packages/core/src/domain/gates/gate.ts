@@ -3,6 +3,7 @@
 import type { RunId, TaskId, TaskRunId } from "../ids.ts";
 import type { LinePlace } from "../line.ts";
 import type { Resource, ResourceMode, ResourceName } from "../resource.ts";
+import type { LimitScope, PauseScope, QueueName, WindowScope } from "../scope.ts";
 import type { Version } from "../version.ts";
 import type { WaitingCause } from "../waiting-cause.ts";
 
@@ -10,6 +11,10 @@ import type { WaitingCause } from "../waiting-cause.ts";
 export interface Candidate extends LinePlace {
   readonly taskId: TaskId;
   readonly runId: RunId | null;
+  readonly kind: string;
+  readonly queue: QueueName;
+  readonly concurrencyKey: string | null;
+  readonly rate: string | null;
   readonly runAt: Date | null;
   readonly version: Version | null;
   readonly resources: readonly Resource[];
@@ -38,17 +43,57 @@ export interface ResourceView {
   readonly lowestOpenVersion: { readonly version: Version; readonly taskRunId: TaskRunId } | null;
 }
 
-export interface RunView {
+export interface LimitView {
   /** 0: unlimited. */
   readonly limit: number;
-  /** Its task runs that are AVAILABLE or RUNNING. */
+  /** Task runs of this scope that are AVAILABLE or RUNNING. */
   readonly active: number;
 }
 
+export interface RateView {
+  readonly amount: number;
+  readonly perMs: number;
+  /** How many may start now. */
+  readonly free: number;
+  /** When the next slot is free; null: somebody has taken it and not started yet. */
+  readonly nextFreeAt: Date | null;
+}
+
+export interface PauseView {
+  readonly since: Date;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
+export interface StopView {
+  readonly code: string;
+  readonly detail: string | null;
+  readonly since: Date;
+}
+
+/** What the windows of one scope say at this moment. */
+export type WindowView =
+  | { readonly kind: "open"; readonly until: Date | null }
+  | {
+      readonly kind: "closed";
+      readonly because: "maintenance" | "freeze";
+      readonly opensAt: Date | null;
+    };
+
 export interface GateView {
   readonly now: Date;
+  /** How many of one run may be AVAILABLE at once. */
+  readonly fairShare: number;
   resource(name: ResourceName): ResourceView;
-  run(runId: RunId): RunView;
+  limit(scope: LimitScope): LimitView;
+  /** Task runs of this run that are AVAILABLE: promoted, and not claimed yet. */
+  availableOf(runId: RunId): number;
+  rate(name: string): RateView;
+  pause(scope: PauseScope): PauseView | null;
+  stops(taskId: TaskId): readonly StopView[];
+  window(scope: WindowScope): WindowView;
+  /** Whether a live instance can run this kind. */
+  isServed(kind: string): boolean;
 }
 
 /** Nothing: the gate is open. Otherwise one cause per thing that blocks. */

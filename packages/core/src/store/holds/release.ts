@@ -1,4 +1,5 @@
 import type { TaskId, TaskRunId } from "../../domain/ids.ts";
+import type { LimitScope } from "../../domain/scope.ts";
 import { type WakeKey, wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
@@ -31,8 +32,11 @@ export async function releaseHolds(
     .filter(({ scope }) => scope.startsWith("resource:"))
     .map(({ scope, slot }) => ({ name: scope.slice("resource:".length), slot }));
   await discountUse(tx, resources);
-  const runs = freed.filter(({ scope }) => scope.startsWith("run:")).map(({ scope }) => scope as WakeKey);
-  return [...runs, ...resources.map(({ name }) => wakeResource(name))];
+  // Runs, queues and keys are woken by the name of the scope itself.
+  const limits = freed
+    .filter(({ scope }) => !scope.startsWith("resource:"))
+    .map(({ scope }) => scope as LimitScope);
+  return [...limits, ...resources.map(({ name }) => wakeResource(name))];
 }
 
 /**

@@ -36,7 +36,7 @@ interface TakenSlot {
   readonly wasReserved: boolean;
 }
 
-function slotsOf({ taskRunId, runSlot, resourceSlots }: Promotion): readonly TakenSlot[] {
+function slotsOf({ taskRunId, limitSlots, resourceSlots }: Promotion): readonly TakenSlot[] {
   const ofResources = resourceSlots.map(({ name, slot, wasReserved }) => ({
     scope: `resource:${name}`,
     slot,
@@ -44,9 +44,14 @@ function slotsOf({ taskRunId, runSlot, resourceSlots }: Promotion): readonly Tak
     resource: name,
     wasReserved,
   }));
-  if (runSlot === null) return ofResources;
-  const { runId, slot } = runSlot;
-  return [{ scope: `run:${runId}`, slot, taskRunId, resource: null, wasReserved: false }, ...ofResources];
+  const ofLimits = limitSlots.map(({ scope, slot }) => ({
+    scope,
+    slot,
+    taskRunId,
+    resource: null,
+    wasReserved: false,
+  }));
+  return [...ofLimits, ...ofResources];
 }
 
 async function countUse(tx: Transaction, taken: readonly TakenSlot[]): Promise<void> {

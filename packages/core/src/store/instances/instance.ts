@@ -1,6 +1,7 @@
 /** The row by which an instance says that it lives. */
 
 import { asInstanceId, type InstanceId } from "../../domain/ids.ts";
+import { wakeExecutor } from "../../domain/wake.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
 
@@ -11,10 +12,16 @@ export interface NewInstance {
   readonly leaseMs: number;
 }
 
-/** A new boot id each time: whoever was given up for dead never comes back under the old one. */
+/**
+ * A new boot id each time: whoever was given up for dead never comes back under the old one. What waited for somebody who
+ * can run its kind is woken with it.
+ */
 export async function joinCluster(db: Database, instance: NewInstance): Promise<InstanceId> {
   const [row] = await db.query(
     sql<{ instanceId: string }>("joinCluster")`
+      WITH woken AS (
+        INSERT INTO signalbox.gate_wake (key) SELECT unnest(${instance.kinds.map(wakeExecutor)}::text[])
+      )
       INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at)
       VALUES (gen_random_uuid(), ${instance.name}, ${instance.kinds}::text[], ${instance.slots},
               clock_timestamp() + ${instance.leaseMs} * interval '1 ms')

@@ -21,7 +21,7 @@ export function waitingIsPending(): Statement<Violation> {
      WHERE (t.status = 'PENDING' AND NOT EXISTS (SELECT FROM signalbox.waiting WHERE task_run_id = t.id))
         OR (t.status = 'AVAILABLE'
             AND NOT EXISTS (SELECT FROM signalbox.ready
-                             WHERE kind = t.kind AND priority = t.priority AND task_run_id = t.id))
+                             WHERE kind = t.kind AND queue = t.queue AND priority = t.priority AND task_run_id = t.id))
     UNION ALL
     SELECT format('task run %s has no task', t.id)
       FROM signalbox.task_run AS t
@@ -50,11 +50,17 @@ export function runningIsOwned(deadForMs: number): Statement<Violation> {
 export function holdsAreWhatIsActive(): Statement<Violation> {
   return sql<Violation>("holdsAreWhatIsActive")`
     WITH active AS (
-      SELECT t.id, t.run_id, k.resources
+      SELECT t.id, t.run_id, t.queue, t.gated, k.concurrency_key, k.resources
         FROM signalbox.task_run AS t JOIN signalbox.task AS k ON k.id = t.task_id
        WHERE t.status IN ('AVAILABLE', 'RUNNING')
     ), needed AS (
       SELECT id, 'run:' || run_id AS scope, NULL AS mode FROM active WHERE run_id IS NOT NULL
+      UNION ALL
+      SELECT id, 'key:' || concurrency_key, NULL FROM active WHERE concurrency_key IS NOT NULL
+      UNION ALL
+      -- What came straight to AVAILABLE is a stray there, which no claim takes; what is gated holds a slot.
+      SELECT id, 'queue:' || queue, NULL
+        FROM active WHERE gated AND EXISTS (SELECT FROM signalbox.queue AS q WHERE q.name = active.queue AND q.slot_limit > 0)
       UNION ALL
       SELECT id, 'resource:' || r.name, r.mode
         FROM active CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text, mode text)
@@ -69,6 +75,8 @@ export function holdsAreWhatIsActive(): Statement<Violation> {
       FROM signalbox.hold AS h
      WHERE h.task_run_id IS NOT NULL
        AND NOT EXISTS (SELECT FROM needed AS n WHERE n.id = h.task_run_id AND n.scope = h.scope)
+       -- A limit that was taken off leaves its slots with those that have them, until they end.
+       AND NOT (h.scope LIKE 'queue:%' AND EXISTS (SELECT FROM active AS a WHERE a.id = h.task_run_id))
     UNION ALL
     SELECT format('%s is reserved for task %s, which has nothing open', h.scope, h.reserved_for)
       FROM signalbox.hold AS h

@@ -15,6 +15,7 @@ import {
   runLimitsHold,
   versionsStartInOrder,
 } from "./history.ts";
+import { keyLimitsHold, nothingForbiddenStarts, queueLimitsHold } from "./rules.ts";
 
 export interface InvariantViolation {
   /** "S6", …: the properties are listed in docs/invariants.md. */
@@ -48,8 +49,11 @@ export async function checkInvariants(db: Database, options: InvariantOptions): 
     ["S5", runningIsOwned(rescueWithinMs)],
     ["S6", exclusionHolds(since)],
     ["S7", runLimitsHold(since)],
+    ["S7", queueLimitsHold(since)],
+    ["S7", keyLimitsHold(since)],
     ...(knowsCommits ? [["S8", versionsStartInOrder(since)] satisfies [string, Statement<Violation>]] : []),
     ["S9", nothingStartsEarly(since)],
+    ["S9", nothingForbiddenStarts(since)],
     ["S21", waitingIsPending()],
     ["S21", holdsAreWhatIsActive()],
     ["S25", runsEndOnce(since)],

@@ -70,7 +70,7 @@ export function exclusionHolds(since: Date): Statement<Violation> {
       UNION ALL
       SELECT e.aggregate_id, (e.data->>'taskId')::uuid, (e.data->>'availableAt')::timestamptz, e.at, NULL
         FROM signalbox.event_store AS e
-       WHERE e.type = 'task_run.handed_back' AND e.data->>'to' = 'PENDING' AND e.at >= ${since}
+       WHERE e.type IN ('task_run.handed_back', 'task_run.demoted') AND e.data->>'to' = 'PENDING' AND e.at >= ${since}
     ), at_resource AS (
       SELECT stay.*, r.name, r.mode
         FROM stay
@@ -113,7 +113,8 @@ export function runLimitsHold(since: Date): Statement<Violation> {
       UNION ALL
       SELECT (data->>'runId')::uuid, (data->>'availableAt')::timestamptz, at
         FROM signalbox.event_store
-       WHERE type = 'task_run.handed_back' AND data->>'to' = 'PENDING' AND data->>'runId' IS NOT NULL AND at >= ${since}
+       WHERE type IN ('task_run.handed_back', 'task_run.demoted') AND data->>'to' = 'PENDING'
+         AND data->>'runId' IS NOT NULL AND at >= ${since}
     ), step AS (
       SELECT run_id, s AS at, 1 AS change FROM stay
       UNION ALL

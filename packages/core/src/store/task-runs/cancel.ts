@@ -27,7 +27,8 @@ export async function cancelTaskRun(
   await tx.query(
     sql("leaveReady")`
       DELETE FROM signalbox.ready
-       WHERE kind = ${taskRun.kind} AND priority = ${taskRun.priority} AND task_run_id = ${taskRun.taskRunId}
+       WHERE kind = ${taskRun.kind} AND queue = ${taskRun.queue} AND priority = ${taskRun.priority}
+         AND task_run_id = ${taskRun.taskRunId}
     `,
   );
   const [row] = await tx.query(
@@ -73,7 +74,8 @@ async function leaveReadyAgain(tx: Transaction, taskRun: TaskRunIdentity): Promi
        WHERE ctid = ANY (ARRAY(
                SELECT ctid
                  FROM signalbox.ready
-                WHERE kind = ${taskRun.kind} AND priority = ${taskRun.priority} AND task_run_id = ${taskRun.taskRunId}
+                WHERE kind = ${taskRun.kind} AND queue = ${taskRun.queue} AND priority = ${taskRun.priority}
+                  AND task_run_id = ${taskRun.taskRunId}
                   FOR UPDATE SKIP LOCKED))
     `,
   );

@@ -17,6 +17,7 @@ export interface Claim {
   readonly taskId: TaskId;
   readonly runId: RunId | null;
   readonly kind: string;
+  readonly queue: string;
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;
@@ -43,22 +44,37 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
   const { instanceId, kinds, freeSlots, requestNo } = request;
   const rows = await tx.query(
     sql<ClaimRow>("claimTaskRuns")`
-      WITH taken AS (
+      WITH RECURSIVE served (kind, queue) AS (        -- from one queue of a kind to the next, each by one look at the index
+        SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
+          FROM unnest(${kinds}::text[]) AS g (kind)
+        UNION ALL
+        SELECT s.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = s.kind AND ready.queue > s.queue)
+          FROM served AS s
+         WHERE s.queue IS NOT NULL
+      ), taken AS (
         DELETE FROM signalbox.ready
          WHERE ctid = ANY (ARRAY(
-                 SELECT r.ctid
-                   FROM unnest(${kinds}::text[]) AS g (kind)
-                  CROSS JOIN LATERAL (
-                        SELECT ctid, priority, task_run_id
-                          FROM signalbox.ready
-                         WHERE ready.kind = g.kind
-                           AND EXISTS (SELECT FROM signalbox.instance
-                                        WHERE boot_id = ${instanceId} AND state = 'LIVE'
-                                          AND expires_at > clock_timestamp())
-                         ORDER BY priority, task_run_id
-                         LIMIT ${freeSlots}
-                           FOR UPDATE SKIP LOCKED) AS r
-                  ORDER BY r.priority, r.task_run_id
+                 SELECT ctid
+                   FROM (SELECT r.ctid, r.priority, r.task_run_id,
+                                -- First in first out within a queue; between queues by their weights.
+                                row_number() OVER (PARTITION BY s.queue ORDER BY r.priority, r.task_run_id)
+                                / coalesce(q.weight, 1)::float8 AS turn
+                           FROM served AS s
+                           LEFT JOIN signalbox.queue AS q ON q.name = s.queue
+                          CROSS JOIN LATERAL (
+                                SELECT ctid, priority, task_run_id
+                                  FROM signalbox.ready
+                                 WHERE ready.kind = s.kind AND ready.queue = s.queue
+                                   -- Under older rules (no limit, no pause, no window) it may not start any more.
+                                   AND ready.rules_no = coalesce(q.rules_no, 0)
+                                   AND ready.open_until > clock_timestamp()
+                                   AND EXISTS (SELECT FROM signalbox.instance
+                                                WHERE boot_id = ${instanceId} AND state = 'LIVE'
+                                                  AND expires_at > clock_timestamp())
+                                 ORDER BY priority, task_run_id
+                                 LIMIT ${freeSlots}
+                                   FOR UPDATE SKIP LOCKED) AS r) AS offered
+                  ORDER BY turn, priority, task_run_id
                   LIMIT ${freeSlots}))
         RETURNING task_run_id
       ), claimed AS (
@@ -70,12 +86,19 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                row_version = row_version + 1
          WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
            AND status = 'AVAILABLE'
-        RETURNING id, task_id, run_id, kind, attempt, interruptions, gated, claim_no
+        RETURNING id, task_id, run_id, kind, queue, attempt, interruptions, gated, claim_no
       ), batch AS (
         INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
         SELECT claim_no, ${instanceId}, ${requestNo}, array_agg(id) FROM claimed GROUP BY claim_no
+      ), woken AS (
+        -- Fewer of its run are AVAILABLE now: those that wait for their share of it may go.
+        INSERT INTO signalbox.gate_wake (key)
+        SELECT DISTINCT 'run:' || run_id
+          FROM claimed
+         WHERE EXISTS (SELECT FROM signalbox.waiting
+                        WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
       )
-      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, attempt, interruptions, gated,
+      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, attempt, interruptions, gated,
              claim_no AS "claimNo",
              (SELECT title FROM signalbox.task WHERE task.id = claimed.task_id) AS title,
              (SELECT input FROM signalbox.task WHERE task.id = claimed.task_id) AS input,
@@ -92,7 +115,10 @@ export async function isAnyReady(db: Database, kinds: readonly string[]): Promis
     sql("isAnyReady")`
       SELECT
         FROM unnest(${kinds}::text[]) AS g (kind)
-       WHERE EXISTS (SELECT FROM signalbox.ready WHERE ready.kind = g.kind)
+       WHERE EXISTS (SELECT
+                       FROM signalbox.ready LEFT JOIN signalbox.queue AS q ON q.name = ready.queue
+                      WHERE ready.kind = g.kind AND ready.rules_no = coalesce(q.rules_no, 0)
+                        AND ready.open_until > clock_timestamp())
        LIMIT 1
     `,
   );
@@ -104,6 +130,7 @@ interface ClaimRow {
   readonly taskId: string;
   readonly runId: string | null;
   readonly kind: string;
+  readonly queue: string;
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;

@@ -6,13 +6,14 @@ import {
   asTaskId,
   asTaskRunId,
   type InstanceId,
-  type RunId,
   type TaskId,
   type TaskRunId,
 } from "../../domain/ids.ts";
 import type { LinePlace } from "../../domain/line.ts";
 import type { ResourceName } from "../../domain/resource.ts";
+import type { LimitScope } from "../../domain/scope.ts";
 import type { TaskRunStatus } from "../../domain/task-status.ts";
+import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
 
@@ -84,13 +85,17 @@ export async function newestOf(
   return new Map(rows.map((row) => [asTaskId(row.taskId), asTaskRunId(row.taskRunId)]));
 }
 
-/** Some of the task runs that take up a run's slots. */
-export async function holdersOfRun(db: Database, runId: RunId, limit: number): Promise<readonly TaskRunId[]> {
+/** Some of the task runs that take up the slots of a limit. */
+export async function holdersOf(
+  db: Database,
+  scope: LimitScope,
+  limit: number,
+): Promise<readonly TaskRunId[]> {
   const rows = await db.query(
-    sql<{ taskRunId: string }>("holdersOfRun")`
+    sql<{ taskRunId: string }>("holdersOf")`
       SELECT task_run_id AS "taskRunId"
         FROM signalbox.hold
-       WHERE scope = 'run:' || ${runId}::text AND task_run_id IS NOT NULL
+       WHERE scope = ${scope} AND task_run_id IS NOT NULL
        ORDER BY slot
        LIMIT ${limit}
     `,
@@ -128,12 +133,18 @@ export async function placeAtResource(
   return toPlace(row);
 }
 
-export async function placeAtRun(db: Database, runId: RunId, place: LinePlace): Promise<PlaceInLine> {
+/** Among those parked under the same key. */
+export async function placeAtGate(
+  db: Database,
+  { blockedOn, blockedKey }: Parking,
+  place: LinePlace,
+): Promise<PlaceInLine> {
   const [row] = await db.query(
-    sql<{ ahead: string; others: string }>("placeAtRun")`
+    sql<{ ahead: string; others: string }>("placeAtGate")`
       SELECT (SELECT count(*)
                 FROM (SELECT FROM signalbox.waiting
-                       WHERE blocked_on = 'RUN_LIMIT' AND blocked_key = ${runId}::text
+                       WHERE blocked_on = ${blockedOn} AND blocked_key = ${blockedKey}
+                         AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
                          AND (priority, enqueued_at, task_run_id)
                              < (${place.priority}::smallint,
                                 to_timestamp(0) + ${place.enqueuedUs}::bigint * interval '1 microsecond',
@@ -141,7 +152,8 @@ export async function placeAtRun(db: Database, runId: RunId, place: LinePlace): 
                        LIMIT ${COUNTED_AT_MOST}) AS ahead) AS ahead,
              (SELECT count(*)
                 FROM (SELECT FROM signalbox.waiting
-                       WHERE blocked_on = 'RUN_LIMIT' AND blocked_key = ${runId}::text
+                       WHERE blocked_on = ${blockedOn} AND blocked_key = ${blockedKey}
+                         AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
                          AND task_run_id <> ${place.taskRunId}
                        LIMIT ${COUNTED_AT_MOST}) AS others) AS others
     `,

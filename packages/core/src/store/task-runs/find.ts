@@ -17,6 +17,7 @@ export interface TaskRunIdentity {
   readonly taskId: TaskId;
   readonly runId: RunId | null;
   readonly kind: string;
+  readonly queue: string;
   readonly priority: number;
 }
 
@@ -25,6 +26,7 @@ interface IdentityRow {
   readonly taskId: string;
   readonly runId: string | null;
   readonly kind: string;
+  readonly queue: string;
   readonly priority: number;
 }
 
@@ -41,10 +43,10 @@ export async function findTaskRun(
   if (isUuid(id)) {
     const [row] = await db.query(
       sql<IdentityRow & { byTask: boolean }>("findTaskRun")`
-        (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, priority, false AS "byTask"
+        (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, priority, false AS "byTask"
            FROM signalbox.task_run WHERE id = ${id}::uuid)
         UNION ALL
-        (SELECT id, task_id, run_id, kind, priority, true
+        (SELECT id, task_id, run_id, kind, queue, priority, true
            FROM signalbox.task_run WHERE task_id = ${id}::uuid ORDER BY attempt DESC LIMIT 1)
       `,
     );
@@ -62,10 +64,10 @@ async function findByPrefix(
   const { low, high } = uuidRange(prefix);
   const rows = await db.query(
     sql<IdentityRow & { byTask: boolean }>("findTaskRunByPrefix")`
-      (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, priority, false AS "byTask"
+      (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, priority, false AS "byTask"
          FROM signalbox.task_run WHERE id BETWEEN ${low}::uuid AND ${high}::uuid ORDER BY id LIMIT 3)
       UNION ALL
-      (SELECT id, task_id, run_id, kind, priority, true
+      (SELECT id, task_id, run_id, kind, queue, priority, true
          FROM (SELECT DISTINCT ON (task_id) *
                  FROM signalbox.task_run
                 WHERE task_id BETWEEN ${low}::uuid AND ${high}::uuid
@@ -105,6 +107,7 @@ function toIdentity(row: IdentityRow): TaskRunIdentity {
     taskId: asTaskId(row.taskId),
     runId: row.runId === null ? null : asRunId(row.runId),
     kind: row.kind,
+    queue: row.queue,
     priority: row.priority,
   };
 }

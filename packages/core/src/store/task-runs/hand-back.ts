@@ -12,6 +12,7 @@ import { wakeGates } from "../holds/wake.ts";
 import { countDownRuns, lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
 import { closeVersions } from "./close.ts";
+import { enterWaiting } from "./enter-waiting.ts";
 
 /**
  * RUNNING → PENDING for claims that were never started, so nothing can happen twice and no attempt is
@@ -52,8 +53,7 @@ export async function handBackTaskRuns(
           FROM mine
          WHERE t.id = mine.id
            AND t.claim_no = mine.claim_no AND t.claimed_by = ${instanceId} AND t.status = 'RUNNING'
-        RETURNING t.id, t.task_id, t.run_id, t.kind, t.priority, t.enqueued_at, t.run_at, t.status, t.gated,
-                  t.row_version, mine.available_at, mine.claimed_at, mine.claim_no
+        RETURNING t.id, t.task_id, t.run_id, t.status, t.row_version, mine.available_at, mine.claimed_at, mine.claim_no
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.handed_back',
@@ -61,18 +61,16 @@ export async function handBackTaskRuns(
                                   'claimNo', claim_no, 'claimedBy', ${instanceId}::uuid,
                                   'availableAt', available_at, 'claimedAt', claimed_at)
           FROM moved
-      ), waits AS (
-        INSERT INTO signalbox.waiting
-               (task_run_id, task_id, run_id, kind, priority, enqueued_at, run_at, version, resources)
-        SELECT m.id, m.task_id, m.run_id, m.kind, m.priority, m.enqueued_at, m.run_at, k.version, k.resources
-          FROM moved AS m JOIN signalbox.task AS k ON k.id = m.task_id
-         WHERE m.status = 'PENDING'
       )
       SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status FROM moved
     `,
   );
   const moved = rows.map((row) => ({ ...row, taskRunId: asTaskRunId(row.taskRunId) }));
   const canceled = moved.filter(({ status }) => status === "CANCELED");
+  await enterWaiting(
+    tx,
+    moved.flatMap(({ taskRunId, status }) => (status === "PENDING" ? [taskRunId] : [])),
+  );
   // All at once: the rows of resources are locked in the order of their names, and only within one call.
   const freed = await releaseHolds(
     tx,

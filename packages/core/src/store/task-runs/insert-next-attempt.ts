@@ -2,6 +2,7 @@ import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { NextAttempt } from "../../domain/settlement.ts";
 import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
+import { enterWaiting } from "./enter-waiting.ts";
 
 /**
  * A retry is a new task run, PENDING. Takes a transaction on purpose: it must be the one that ended the
@@ -17,7 +18,8 @@ export async function insertNextAttempts(
       WITH given AS MATERIALIZED (
         SELECT g.previous_id, signalbox.new_id() AS task_run_id, clock_timestamp() AS enqueued_at,
                CASE WHEN g.delay_ms > 0 THEN clock_timestamp() + g.delay_ms * interval '1 ms' END AS run_at,
-               g.interruptions, p.task_id, p.run_id, p.kind, p.attempt + 1 AS attempt,
+               g.interruptions, p.task_id, p.run_id, p.kind, p.queue,
+               p.attempt + 1 AS attempt,
                -- What it holds is kept for it and nobody else can have it: it goes before everybody.
                CASE WHEN EXISTS (SELECT FROM signalbox.hold WHERE reserved_for = p.task_id)
                     THEN -1 ELSE k.priority END AS priority,
@@ -30,16 +32,9 @@ export async function insertNextAttempts(
           JOIN signalbox.task k ON k.id = p.task_id
       ), new_task_run AS (
         INSERT INTO signalbox.task_run
-               (id, task_id, run_id, kind, priority, attempt, interruptions, gated, status, run_at, enqueued_at)
-        SELECT task_run_id, task_id, run_id, kind, priority, attempt, interruptions, true, 'PENDING', run_at, enqueued_at
-          FROM given
-      ), new_waiting AS (
-        INSERT INTO signalbox.waiting
-               (task_run_id, task_id, run_id, kind, priority, enqueued_at, run_at, version, resources,
-                blocked_on, blocked_key, blocked_since)
-        SELECT task_run_id, task_id, run_id, kind, priority, enqueued_at, run_at, version, resources,
-               CASE WHEN run_at IS NOT NULL THEN 'RUN_AT' END, CASE WHEN run_at IS NOT NULL THEN '' END,
-               CASE WHEN run_at IS NOT NULL THEN enqueued_at END
+               (id, task_id, run_id, kind, queue, priority, attempt, interruptions, gated, status, run_at, enqueued_at)
+        SELECT task_run_id, task_id, run_id, kind, queue, priority, attempt, interruptions, true, 'PENDING', run_at,
+               enqueued_at
           FROM given
       ), new_version AS (
         INSERT INTO signalbox.open_version (name, version, task_run_id)
@@ -50,5 +45,10 @@ export async function insertNextAttempts(
       SELECT previous_id AS "previousId", task_run_id AS "taskRunId" FROM given
     `,
   );
-  return new Map(rows.map((row) => [asTaskRunId(row.previousId), asTaskRunId(row.taskRunId)]));
+  const next = rows.map((row) => [asTaskRunId(row.previousId), asTaskRunId(row.taskRunId)] as const);
+  await enterWaiting(
+    tx,
+    next.map(([, taskRunId]) => taskRunId),
+  );
+  return new Map(next);
 }

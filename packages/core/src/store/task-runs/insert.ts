@@ -21,7 +21,8 @@ export async function insertTasks(
         SELECT ordinality, signalbox.new_id() AS task_id, signalbox.new_id() AS task_run_id,
                clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
                string_to_array(version, '.')::bigint[] AS version, resources::jsonb AS resources,
-               policy::jsonb AS policy, gated, CASE WHEN gated THEN 'PENDING' ELSE 'AVAILABLE' END AS status
+               policy::jsonb AS policy, g.queue, concurrency_key, rate, tags::text[] AS tags, stops, rules.rules_no,
+               gated OR rules.apply AS gated, CASE WHEN gated OR rules.apply THEN 'PENDING' ELSE 'AVAILABLE' END AS status
           FROM unnest(${tasks.map((task) => task.kind)}::text[],
                       ${tasks.map((task) => task.title)}::text[],
                       ${tasks.map((task) => JSON.stringify(task.input))}::text[],
@@ -30,32 +31,55 @@ export async function insertTasks(
                       ${tasks.map((task) => task.version)}::text[],
                       ${tasks.map((task) => JSON.stringify(task.resources))}::text[],
                       ${tasks.map((task) => JSON.stringify(task.policy))}::text[],
-                      ${tasks.map((task) => isGated(task, runId !== null))}::boolean[])
-               WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated)
+                      ${tasks.map((task) => isGated(task, runId !== null))}::boolean[],
+                      ${tasks.map((task) => task.queue)}::text[],
+                      ${tasks.map((task) => task.concurrencyKey)}::text[],
+                      ${tasks.map((task) => task.rate)}::text[],
+                      ${tasks.map((task) => toArrayText(task.tags))}::text[],
+                      ${tasks.map((task) => JSON.stringify(task.stops))}::text[])
+               WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated,
+                                     queue, concurrency_key, rate, tags, stops)
+         CROSS JOIN LATERAL (
+               -- What we see of the rules may be old by the time we commit: the number says which ones we saw.
+               SELECT coalesce(max(q.rules_no), 0) AS rules_no,
+                      coalesce(bool_or(q.slot_limit > 0), false)
+                      OR EXISTS (SELECT FROM signalbox.pause WHERE over = 'queue' AND name = g.queue AND paused)
+                      OR EXISTS (SELECT FROM signalbox.start_window
+                                  WHERE over = 'queue' AND name = g.queue AND windows <> '[]') AS apply
+                 FROM signalbox.queue AS q
+                WHERE q.name = g.queue) AS rules
       ), new_task AS (
         INSERT INTO signalbox.task
-               (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at)
-        SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at
+               (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
+                queue, concurrency_key, rate, tags)
+        SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at,
+               queue, concurrency_key, rate, tags
           FROM given
       ), new_task_run AS (
         INSERT INTO signalbox.task_run
-               (id, task_id, run_id, kind, priority, attempt, gated, status, run_at, enqueued_at, available_at)
-        SELECT task_run_id, task_id, ${runId}::uuid, kind, priority, 1, gated, status, run_at, enqueued_at,
+               (id, task_id, run_id, kind, queue, priority, attempt, gated, status, run_at, enqueued_at, available_at)
+        SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, 1, gated, status, run_at, enqueued_at,
                CASE WHEN NOT gated THEN enqueued_at END
           FROM given
       ), new_waiting AS (
         INSERT INTO signalbox.waiting
-               (task_run_id, task_id, run_id, kind, priority, enqueued_at, run_at, version, resources,
-                blocked_on, blocked_key, blocked_since)
-        SELECT task_run_id, task_id, ${runId}::uuid, kind, priority, enqueued_at, run_at, version, resources,
+               (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
+                concurrency_key, rate, blocked_on, blocked_key, blocked_since)
+        SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, enqueued_at, run_at, version, resources,
+               concurrency_key, rate,
                -- Its run time lies ahead: parked without a pass that would find out just that.
                CASE WHEN run_at > enqueued_at THEN 'RUN_AT' END, CASE WHEN run_at > enqueued_at THEN '' END,
                CASE WHEN run_at > enqueued_at THEN enqueued_at END
           FROM given
          WHERE gated
       ), new_ready AS (
-        INSERT INTO signalbox.ready (kind, priority, task_run_id)
-        SELECT kind, priority, task_run_id FROM given WHERE NOT gated
+        INSERT INTO signalbox.ready (kind, queue, priority, task_run_id, rules_no)
+        SELECT kind, queue, priority, task_run_id, rules_no FROM given WHERE NOT gated
+      ), new_stop AS (
+        INSERT INTO signalbox.stop (task_id, code, detail)
+        SELECT DISTINCT ON (task_id, s.code) task_id, s.code, s.detail
+          FROM given CROSS JOIN LATERAL jsonb_to_recordset(stops::jsonb) AS s (code text, detail text)
+         WHERE stops <> '[]'
       ), new_version AS (
         INSERT INTO signalbox.open_version (name, version, task_run_id)
         SELECT r.name, version, task_run_id
@@ -70,6 +94,27 @@ export async function insertTasks(
     taskRunId: asTaskRunId(row.taskRunId),
     status: row.status,
   }));
+}
+
+/** A column of an unnest is one text each: an array inside an array would be flattened. */
+function toArrayText(items: readonly string[]): string {
+  return `{${items.map((item) => `"${item.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;
+}
+
+/** Which of these rates nobody has set. */
+export async function findUnknownRates(
+  tx: Transaction,
+  rates: readonly string[],
+): Promise<readonly string[]> {
+  if (rates.length === 0) return [];
+  const rows = await tx.query(
+    sql<{ name: string }>("findUnknownRates")`
+      SELECT g.name
+        FROM unnest(${rates}::text[]) AS g (name)
+       WHERE NOT EXISTS (SELECT FROM signalbox.rate WHERE rate.name = g.name)
+    `,
+  );
+  return rows.map(({ name }) => name);
 }
 
 export async function insertRun(

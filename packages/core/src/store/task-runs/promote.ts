@@ -1,3 +1,4 @@
+import type { Promotion } from "../../domain/admission.ts";
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Transaction } from "../database.ts";
@@ -6,29 +7,54 @@ import { sql } from "../sql.ts";
 /** PENDING → AVAILABLE for those that still are PENDING; answers which. Under the gate lock. */
 export async function promoteTaskRuns(
   tx: Transaction,
-  taskRunIds: readonly TaskRunId[],
+  promotions: readonly Pick<Promotion, "taskRunId" | "openUntil">[],
 ): Promise<ReadonlySet<TaskRunId>> {
-  if (taskRunIds.length === 0) return new Set();
+  if (promotions.length === 0) return new Set();
   const promoted = await tx.query(
     sql<{ taskRunId: string }>("promoteTaskRuns")`
       UPDATE signalbox.task_run
-         SET status = 'AVAILABLE', available_at = clock_timestamp(), row_version = row_version + 1
-       WHERE id = ANY (${taskRunIds}::uuid[])
+         SET status = 'AVAILABLE', available_at = clock_timestamp(), row_version = row_version + 1,
+             gated = true                     -- from here on it may hold something, which its end must give back
+       WHERE id = ANY (${promotions.map(({ taskRunId }) => taskRunId)}::uuid[])
          AND status = 'PENDING'
       RETURNING id AS "taskRunId"
     `,
   );
-  const ids = promoted.map(({ taskRunId }) => asTaskRunId(taskRunId));
+  const admitted = new Set(promoted.map(({ taskRunId }) => asTaskRunId(taskRunId)));
+  await moveToReady(
+    tx,
+    promotions.filter(({ taskRunId }) => admitted.has(taskRunId)),
+  );
+  return admitted;
+}
+
+async function moveToReady(
+  tx: Transaction,
+  admitted: readonly Pick<Promotion, "taskRunId" | "openUntil">[],
+): Promise<void> {
   await tx.query(
     sql("moveFromWaitingToReady")`
       WITH gone AS (
-        DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${ids}::uuid[])
-        RETURNING kind, priority, task_run_id
+        DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${admitted.map(({ taskRunId }) => taskRunId)}::uuid[])
+        RETURNING kind, queue, priority, task_run_id, blocked_on, blocked_since, waited
+      ), waited_for AS (
+        INSERT INTO signalbox.wait_time (task_run_id, waited)
+        SELECT task_run_id, signalbox.add_wait(waited, blocked_on, blocked_since)
+          FROM gone
+         WHERE blocked_on IS NOT NULL OR waited IS NOT NULL
+            ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
       )
-      INSERT INTO signalbox.ready (kind, priority, task_run_id) SELECT kind, priority, task_run_id FROM gone
+      INSERT INTO signalbox.ready (kind, queue, priority, task_run_id, rules_no, open_until)
+      SELECT gone.kind, gone.queue, gone.priority, gone.task_run_id,
+             -- Rules change under the gate lock, which we have: these are the ones it was judged by.
+             coalesce((SELECT rules_no FROM signalbox.queue WHERE queue.name = gone.queue), 0),
+             coalesce((SELECT open_until
+                         FROM unnest(${admitted.map(({ taskRunId }) => taskRunId)}::uuid[],
+                                     ${admitted.map(({ openUntil }) => openUntil)}::timestamptz[]) AS g (id, open_until)
+                        WHERE g.id = gone.task_run_id), 'infinity')
+        FROM gone
     `,
   );
-  return new Set(ids);
 }
 
 export interface ParkedTaskRun extends Parking {
@@ -48,6 +74,8 @@ export async function parkTaskRuns(
     sql<{ taskRunId: string }>("parkTaskRuns")`
       UPDATE signalbox.waiting
          SET blocked_on = g.blocked_on, blocked_key = g.blocked_key,
+             waited = CASE WHEN waiting.blocked_on = g.blocked_on THEN waiting.waited
+                           ELSE signalbox.add_wait(waiting.waited, waiting.blocked_on, waiting.blocked_since) END,
              -- Another resource of the same gate: it has waited there since before.
              blocked_since = CASE WHEN waiting.blocked_on = g.blocked_on THEN waiting.blocked_since ELSE clock_timestamp() END
         FROM unnest(${parked.map(({ taskRunId }) => taskRunId)}::uuid[],
@@ -80,12 +108,15 @@ export async function leaveLines(tx: Transaction, taskRunIds: readonly TaskRunId
   );
 }
 
-/** How long until the next task run that waits for its run time, by the database's clock. Null: none does. */
-export async function msUntilNextRunAt(tx: Transaction): Promise<number | null> {
+/** How long until time alone opens a gate: a run time, a window, a rate. By the database's clock. Null: none does. */
+export async function msUntilNextDue(tx: Transaction): Promise<number | null> {
   const [row] = await tx.query(
-    sql<{ ms: number | null }>("msUntilNextRunAt")`
-      SELECT (extract(epoch FROM (SELECT run_at FROM signalbox.waiting WHERE blocked_on = 'RUN_AT' ORDER BY run_at LIMIT 1)
-                                 - clock_timestamp()) * 1000)::float8 AS ms
+    sql<{ ms: number | null }>("msUntilNextDue")`
+      SELECT (extract(epoch FROM least(
+                (SELECT run_at FROM signalbox.waiting WHERE blocked_on = 'RUN_AT' ORDER BY run_at LIMIT 1),
+                (SELECT min(due_at) FROM signalbox.gate_wake WHERE due_at IS NOT NULL),
+                (SELECT open_until FROM signalbox.ready WHERE open_until < 'infinity' ORDER BY open_until LIMIT 1))
+              - clock_timestamp()) * 1000)::float8 AS ms
     `,
   );
   return row?.ms ?? null;

@@ -23,9 +23,9 @@ async function loadTaskRuns(db: Database, ids: readonly TaskRunId[]): Promise<re
   if (ids.length === 0) return [];
   const rows = await db.query(
     sql<Stored<TaskRun>>("loadTaskRuns")`
-      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, k.title, t.attempt, t.status,
-             t.priority, t.run_at AS "runAt", array_to_string(k.version, '.') AS version, k.resources,
-             w.blocked_on AS "blockedOn", t.enqueued_at AS "enqueuedAt", t.available_at AS "availableAt",
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, k.title, k.tags, t.attempt,
+             t.status, t.priority, t.run_at AS "runAt", array_to_string(k.version, '.') AS version, k.resources,
+             k.concurrency_key AS "concurrencyKey", k.rate, w.blocked_on AS "blockedOn", t.enqueued_at AS "enqueuedAt", t.available_at AS "availableAt",
              t.claimed_at AS "claimedAt", t.claimed_by AS "claimedBy",
              (SELECT name FROM signalbox.instance WHERE boot_id = t.claimed_by) AS "instanceName",
              t.claim_no AS "claimNo", t.cancel_requested_at AS "cancelRequestedAt", t.finished_at AS "finishedAt",
@@ -45,7 +45,9 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   if (taskRun === undefined) return null;
   const [more] = await db.query(
     sql<Omit<TaskRunDetail, keyof TaskRun>>("readTaskRunDetail")`
-      SELECT k.input, r.output, r.error, t.cancel_requested_by AS "cancelRequestedBy", t.cancel_reason AS "cancelReason"
+      SELECT k.input, coalesce((SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id),
+                               (SELECT signalbox.add_wait(waited, blocked_on, blocked_since)
+                                  FROM signalbox.waiting WHERE task_run_id = t.id), '{}') AS "waitedMs", r.output, r.error, t.cancel_requested_by AS "cancelRequestedBy", t.cancel_reason AS "cancelReason"
         FROM signalbox.task_run AS t
         JOIN signalbox.task AS k ON k.id = t.task_id
         LEFT JOIN signalbox.task_run_result AS r ON r.task_run_id = t.id
@@ -74,12 +76,25 @@ export async function listTaskRuns(db: Database, filter: TaskRunFilter): Promise
   };
 }
 
+function wantedOf({ before, runId, kind, queue, tag }: TaskRunFilter): {
+  readonly [Field in "before" | "runId" | "kind" | "queue" | "tag"]: string | null;
+} {
+  return {
+    before: before ?? null,
+    runId: runId ?? null,
+    kind: kind ?? null,
+    queue: queue ?? null,
+    tag: tag ?? null,
+  };
+}
+
 async function findOpen(
   db: Database,
   statuses: readonly TaskRunStatus[],
   filter: TaskRunFilter,
   limit: number,
 ): Promise<readonly TaskRunId[]> {
+  const wanted = wantedOf(filter);
   const rows = await db.query(
     sql<{ taskRunId: string }>("findOpenTaskRuns")`
       SELECT t.id AS "taskRunId"
@@ -90,9 +105,12 @@ async function findOpen(
               SELECT unnest(task_run_ids) FROM signalbox.claim_batch WHERE 'RUNNING' = ANY (${statuses}::text[])) AS active
         JOIN signalbox.task_run AS t ON t.id = active.id
        WHERE t.status = ANY (${statuses}::text[])
-         AND (${filter.before ?? null}::uuid IS NULL OR t.id < ${filter.before ?? null}::uuid)
-         AND (${filter.runId ?? null}::uuid IS NULL OR t.run_id = ${filter.runId ?? null}::uuid)
-         AND (${filter.kind ?? null}::text IS NULL OR t.kind = ${filter.kind ?? null}::text)
+         AND (${wanted.before}::uuid IS NULL OR t.id < ${wanted.before}::uuid)
+         AND (${wanted.runId}::uuid IS NULL OR t.run_id = ${wanted.runId}::uuid)
+         AND (${wanted.kind}::text IS NULL OR t.kind = ${wanted.kind}::text)
+         AND (${wanted.queue}::text IS NULL OR t.queue = ${wanted.queue}::text)
+         AND (${wanted.tag}::text IS NULL
+              OR EXISTS (SELECT FROM signalbox.task WHERE task.id = t.task_id AND tags @> ARRAY[${wanted.tag}::text]))
        GROUP BY t.id
        ORDER BY t.id DESC
        LIMIT ${limit}
@@ -107,14 +125,18 @@ async function findAny(
   filter: TaskRunFilter,
   limit: number,
 ): Promise<readonly TaskRunId[]> {
+  const wanted = wantedOf(filter);
   const rows = await db.query(
     sql<{ taskRunId: string }>("findTaskRuns")`
       SELECT id AS "taskRunId"
         FROM signalbox.task_run
        WHERE (${statuses}::text[] IS NULL OR status = ANY (${statuses}::text[]))
-         AND (${filter.before ?? null}::uuid IS NULL OR id < ${filter.before ?? null}::uuid)
-         AND (${filter.runId ?? null}::uuid IS NULL OR run_id = ${filter.runId ?? null}::uuid)
-         AND (${filter.kind ?? null}::text IS NULL OR kind = ${filter.kind ?? null}::text)
+         AND (${wanted.before}::uuid IS NULL OR id < ${wanted.before}::uuid)
+         AND (${wanted.runId}::uuid IS NULL OR run_id = ${wanted.runId}::uuid)
+         AND (${wanted.kind}::text IS NULL OR kind = ${wanted.kind}::text)
+         AND (${wanted.queue}::text IS NULL OR queue = ${wanted.queue}::text)
+         AND (${wanted.tag}::text IS NULL
+              OR task_id IN (SELECT id FROM signalbox.task WHERE tags <> '{}' AND tags @> ARRAY[${wanted.tag}::text]))
        ORDER BY id DESC
        LIMIT ${limit}
     `,

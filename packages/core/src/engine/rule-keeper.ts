@@ -1,0 +1,169 @@
+/** Changes the rules while work goes on: limits, weights, pauses, windows, rates and stops. */
+
+import { SchedulerError } from "../domain/errors.ts";
+import { asTaskId, isUuid, type RunId, type TaskId } from "../domain/ids.ts";
+import type { ResourceName } from "../domain/resource.ts";
+import {
+  type PauseScope,
+  type QueueName,
+  queueScope,
+  resourceScope,
+  runScope,
+  type WindowScope,
+} from "../domain/scope.ts";
+import { requireName } from "../domain/task-spec.ts";
+import { parseWindow, type WindowSpec } from "../domain/window-spec.ts";
+import type { Pool, Transaction } from "../store/database.ts";
+import { takeGateLock } from "../store/holds/gate-lock.ts";
+import { changeKeyLimit, changeRate } from "../store/rules/limits.ts";
+import { pauseScope, resumeScope } from "../store/rules/pause.ts";
+import { changeQueue } from "../store/rules/queue.ts";
+import { putStop, takeOffStop } from "../store/rules/stop.ts";
+import { changeWindows } from "../store/rules/window.ts";
+import { demoteStrays } from "../store/task-runs/demote.ts";
+import type { Wakeups } from "./wakeups.ts";
+
+/** What can have windows. */
+export type Windowed = { readonly queue: QueueName } | { readonly resource: ResourceName };
+/** What can be paused. */
+export type Pausable = Windowed | { readonly runId: RunId };
+
+export interface RuleRequest {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+export interface Rules {
+  /**
+   * `limit`: how many of its task runs may be AVAILABLE or RUNNING at once; 0 is unlimited. `weight`: how often its turn
+   * comes compared with other queues. In force when it resolves; whoever is above a lowered limit already stays.
+   */
+  readonly setQueue: (
+    name: QueueName,
+    rules: { readonly limit?: number; readonly weight?: number },
+  ) => Promise<void>;
+  /** Nothing of it starts any more when this resolves; what runs goes on. False: it was paused before. */
+  readonly pause: (what: Pausable, request?: RuleRequest) => Promise<boolean>;
+  /** False: it was not paused. */
+  readonly resume: (what: Pausable, request?: RuleRequest) => Promise<boolean>;
+  /** Replaces all windows of a queue or resource; an empty list takes them off. */
+  readonly setWindows: (what: Windowed, windows: readonly WindowSpec[]) => Promise<void>;
+  /** Of one concurrency key, or with "customer:*" of every key that begins with "customer:". Default: 1. */
+  readonly setKeyLimit: (concurrencyKey: string, limit: number) => Promise<void>;
+  /** At most `amount` starts in any period of `perMs`, over all tasks that name this rate. */
+  readonly setRate: (
+    name: string,
+    rate: { readonly amount: number; readonly perMs: number },
+  ) => Promise<void>;
+  /** The task does not start before the stop is taken off. A second one with the same code changes its detail. */
+  readonly putStop: (taskId: TaskId, code: string, detail?: string) => Promise<void>;
+  /** False: there was no such stop. */
+  readonly takeOffStop: (taskId: TaskId, code: string) => Promise<boolean>;
+}
+
+const BITE = 500;
+const MOST_STARTS = 10_000;
+const LONGEST_PERIOD_MS = 86_400_000;
+
+export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
+  const change = async <Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
+    const answer = await pool.transaction(work);
+    wakeups.send("signalbox_gate");
+    return answer;
+  };
+  /** Then brings back what is AVAILABLE under the old rules: no claim takes it, but it shall say why it waits. */
+  const close = async <Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
+    const answer = await pool.transaction(work);
+    for (let left = true; left; ) {
+      const demoted = await pool.transaction(async (tx) => {
+        await takeGateLock(tx);
+        return await demoteStrays(tx, BITE);
+      });
+      left = demoted.length >= BITE;
+    }
+    wakeups.send("signalbox_gate");
+    return answer;
+  };
+  return {
+    setQueue: async (name, { limit, weight }) => {
+      requireWords("queue", name);
+      if (limit !== undefined) requireWhole("limit", limit, 0, 1_000_000);
+      if (weight !== undefined) requireWhole("weight", weight, 1, 1_000);
+      await close(async (tx) => await changeQueue(tx, name, { limit, weight }));
+    },
+    pause: async (what, request = {}) =>
+      await close(async (tx) => await pauseScope(tx, pauseScopeOf(what), toRequest(request))),
+    resume: async (what, request = {}) =>
+      await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), toRequest(request))),
+    setWindows: async (what, windows) => {
+      const scope = windowScopeOf(what);
+      const parsed = windows.map((window, index) => parseWindow(window, `windows[${index}]`));
+      await close(async (tx) => await changeWindows(tx, scope, parsed));
+    },
+    setKeyLimit: async (concurrencyKey, limit) => {
+      requireWords("concurrencyKey", concurrencyKey);
+      requireWhole("limit", limit, 1, 1_000_000);
+      await change(async (tx) => await changeKeyLimit(tx, concurrencyKey, limit));
+    },
+    setRate: async (name, { amount, perMs }) => {
+      requireWords("rate", name);
+      requireWhole("amount", amount, 1, MOST_STARTS);
+      requireWhole("perMs", perMs, 1, LONGEST_PERIOD_MS);
+      await change(async (tx) => await changeRate(tx, name, { amount, perMs }));
+    },
+    ...stopKeeper(change),
+  };
+}
+
+function stopKeeper(
+  change: <Answer>(work: (tx: Transaction) => Promise<Answer>) => Promise<Answer>,
+): Pick<Rules, "putStop" | "takeOffStop"> {
+  return {
+    putStop: async (taskId, code, detail) => {
+      requireWords("code", code);
+      if (detail !== undefined) requireWords("detail", detail);
+      const found =
+        isUuid(taskId) &&
+        (await change(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
+      if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId });
+    },
+    takeOffStop: async (taskId, code) =>
+      isUuid(taskId) && (await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code))),
+  };
+}
+
+function pauseScopeOf(what: Pausable): PauseScope {
+  if (!("runId" in what)) return windowScopeOf(what);
+  if (!isUuid(what.runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
+  return runScope(what.runId);
+}
+
+function windowScopeOf(what: Windowed): WindowScope {
+  if ("queue" in what) {
+    requireWords("queue", what.queue);
+    return queueScope(what.queue);
+  }
+  requireWords("resource", what.resource);
+  return resourceScope(what.resource);
+}
+
+function toRequest({ by, reason }: RuleRequest): {
+  readonly by: string | null;
+  readonly reason: string | null;
+} {
+  if (by !== undefined) requireWords("by", by);
+  if (reason !== undefined) requireWords("reason", reason);
+  return { by: by ?? null, reason: reason ?? null };
+}
+
+function requireWords(at: string, text: string): void {
+  requireName(text, (problem) => {
+    throw new SchedulerError("INVALID_RULE", { at, problem });
+  });
+}
+
+function requireWhole(at: string, value: number, low: number, high: number): void {
+  if (Number.isInteger(value) && value >= low && value <= high) return;
+  const problem = `${value} is not a whole number from ${low} to ${high}`;
+  throw new SchedulerError("INVALID_RULE", { at, problem });
+}

@@ -1,0 +1,62 @@
+/**
+ * Rates are slots too: ten a second is ten slots. A slot is taken by a promotion and free again one period after that
+ * task run was claimed, so that starts are counted and not promotions, without a write at the claim.
+ */
+
+import type { Promotion } from "../../domain/admission.ts";
+import type { RateSnapshot } from "../../domain/promotion-snapshot.ts";
+import type { Database, Transaction } from "../database.ts";
+import { sql } from "../sql.ts";
+
+export async function loadRates(
+  db: Database,
+  names: readonly string[],
+  wanted: number,
+): Promise<ReadonlyMap<string, RateSnapshot>> {
+  if (names.length === 0) return new Map();
+  const rows = await db.query(
+    sql<{
+      name: string;
+      amount: number;
+      perMs: string;
+      freeSlots: readonly number[];
+      nextFreeAt: Date | null;
+    }>("loadRates")`
+      SELECT r.name, r.amount, r.per_ms AS "perMs", use."nextFreeAt",
+             ARRAY(SELECT slot
+                     FROM generate_series(0, r.amount - 1) AS slot
+                    WHERE NOT slot = ANY (use.taken)
+                    ORDER BY slot
+                    -- Slots above an amount that was lowered count until they are free.
+                    LIMIT least(${wanted}, greatest(0, r.amount - cardinality(use.taken)))) AS "freeSlots"
+        FROM signalbox.rate AS r
+       CROSS JOIN LATERAL (
+             SELECT coalesce(array_agg(s.slot), '{}') AS taken,
+                    min(t.claimed_at) + r.per_ms * interval '1 ms' AS "nextFreeAt"
+               FROM signalbox.rate_slot AS s
+               JOIN signalbox.task_run AS t ON t.id = s.task_run_id
+              WHERE s.rate = r.name
+                -- Promoted and not started, or started within the period. Who went back or ended unstarted took nothing.
+                AND (t.status = 'AVAILABLE' OR t.claimed_at > clock_timestamp() - r.per_ms * interval '1 ms')) AS use
+       WHERE r.name = ANY (${names}::text[])
+    `,
+  );
+  return new Map(rows.map(({ name, perMs, ...rate }) => [name, { ...rate, perMs: Number(perMs) }]));
+}
+
+export async function takeRateSlots(tx: Transaction, promotions: readonly Promotion[]): Promise<void> {
+  const taken = promotions.flatMap(({ taskRunId, rateSlot }) =>
+    rateSlot === null ? [] : [{ taskRunId, ...rateSlot }],
+  );
+  if (taken.length === 0) return;
+  await tx.query(
+    sql("takeRateSlots")`
+      INSERT INTO signalbox.rate_slot (rate, slot, task_run_id)
+      SELECT rate, slot, task_run_id
+        FROM unnest(${taken.map(({ rate }) => rate)}::text[],
+                    ${taken.map(({ slot }) => slot)}::integer[],
+                    ${taken.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (rate, slot, task_run_id)
+          ON CONFLICT (rate, slot) DO UPDATE SET task_run_id = excluded.task_run_id
+    `,
+  );
+}

@@ -1,0 +1,71 @@
+import { type PauseScope, partsOf } from "../../domain/scope.ts";
+import { wakePaused } from "../../domain/wake.ts";
+import type { Transaction } from "../database.ts";
+import { takeClaimLock } from "../holds/claim-lock.ts";
+import { takeGateLock } from "../holds/gate-lock.ts";
+import { wakeGates } from "../holds/wake.ts";
+import { sql } from "../sql.ts";
+import { demoteTaskRuns, findAvailableHolders } from "../task-runs/demote.ts";
+import { outdateReady } from "./queue.ts";
+
+export interface PauseRequest {
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
+/** Nothing of this scope is claimed after the commit. False: it was paused before. What runs goes on. */
+export async function pauseScope(
+  tx: Transaction,
+  scope: PauseScope,
+  request: PauseRequest,
+): Promise<boolean> {
+  await takeGateLock(tx);
+  await takeClaimLock(tx);
+  if (!(await writePause(tx, scope, true, request))) return false;
+  const { over, name } = partsOf(scope);
+  if (over === "queue") await outdateReady(tx, name);
+  else await demoteTaskRuns(tx, await findAvailableHolders(tx, [scope]), "PAUSED");
+  return true;
+}
+
+/** False: it was not paused. */
+export async function resumeScope(
+  tx: Transaction,
+  scope: PauseScope,
+  request: PauseRequest,
+): Promise<boolean> {
+  await takeGateLock(tx);
+  if (!(await writePause(tx, scope, false, request))) return false;
+  await wakeGates(tx, [wakePaused(scope)]);
+  return true;
+}
+
+async function writePause(
+  tx: Transaction,
+  scope: PauseScope,
+  paused: boolean,
+  { by, reason }: PauseRequest,
+): Promise<boolean> {
+  const { over, name } = partsOf(scope);
+  const rows = await tx.query(
+    sql("writePause")`
+      WITH changed AS (
+        INSERT INTO signalbox.pause AS p (over, name, paused, changed_by, reason)
+        SELECT ${over}, ${name}, true, ${by}, ${reason} WHERE ${paused}
+            OR EXISTS (SELECT FROM signalbox.pause WHERE over = ${over} AND name = ${name})
+            ON CONFLICT (over, name) DO UPDATE
+           SET paused = ${paused}, since = clock_timestamp(), changed_by = ${by}, reason = ${reason},
+               row_version = p.row_version + 1
+         WHERE p.paused <> ${paused}
+        RETURNING row_version
+      )
+      INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+      SELECT 'pause', md5('pause:' || ${scope})::uuid, row_version,
+             CASE WHEN ${paused} THEN 'scope.paused' ELSE 'scope.resumed' END,
+             jsonb_build_object('scope', ${scope}::text, 'by', ${by}::text, 'reason', ${reason}::text)
+        FROM changed
+      RETURNING aggregate_id
+    `,
+  );
+  return rows.length > 0;
+}

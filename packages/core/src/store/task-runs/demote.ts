@@ -1,0 +1,151 @@
+/**
+ * AVAILABLE → PENDING for what may not start any more: paused, outside its window, under rules that have changed, or
+ * without an executor. Under the gate lock, so that no promotion comes in between.
+ */
+
+import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
+import type { Transaction } from "../database.ts";
+import { releaseHolds } from "../holds/release.ts";
+import { wakeGates } from "../holds/wake.ts";
+import { sql } from "../sql.ts";
+import { enterWaiting } from "./enter-waiting.ts";
+
+export type DemotionCause = "PAUSED" | "WINDOW" | "RULES_CHANGED" | "STOPPED";
+
+/** Those whose window has closed while nobody claimed them. */
+export async function demoteClosed(tx: Transaction, limit: number): Promise<readonly TaskRunId[]> {
+  const rows = await tx.query(
+    sql<{ taskRunId: string }>("leaveReadyClosed")`
+      DELETE FROM signalbox.ready
+       WHERE ctid = ANY (ARRAY(
+               SELECT ctid
+                 FROM signalbox.ready
+                WHERE open_until < 'infinity' AND open_until <= (SELECT clock_timestamp())
+                ORDER BY open_until
+                LIMIT ${limit}
+                  FOR UPDATE SKIP LOCKED))
+      RETURNING task_run_id AS "taskRunId"
+    `,
+  );
+  return await backToPending(tx, toIds(rows), "WINDOW");
+}
+
+/**
+ * Those that became AVAILABLE under older rules of their queue (also in a transaction that committed late), and those
+ * of a kind that no live instance can run. The claim refuses the first, nobody claims the second: they can wait for
+ * the next bite.
+ */
+export async function demoteStrays(tx: Transaction, limit: number): Promise<readonly TaskRunId[]> {
+  const rows = await tx.query(
+    sql<{ taskRunId: string }>("leaveReadyStray")`
+      WITH RECURSIVE part (kind, queue) AS (        -- from one queue of a kind to the next, each by one look at the index
+        (SELECT kind, queue FROM signalbox.ready ORDER BY kind, queue LIMIT 1)
+        UNION ALL
+        SELECT next.kind, next.queue
+          FROM part
+         CROSS JOIN LATERAL (
+               SELECT kind, queue FROM signalbox.ready
+                WHERE (ready.kind, ready.queue) > (part.kind, part.queue)
+                ORDER BY kind, queue
+                LIMIT 1) AS next
+      )
+      DELETE FROM signalbox.ready
+       WHERE ctid = ANY (ARRAY(
+               SELECT r.ctid
+                 FROM part
+                 LEFT JOIN signalbox.queue AS q ON q.name = part.queue
+                CROSS JOIN LATERAL (
+                      SELECT EXISTS (SELECT FROM signalbox.instance
+                                      WHERE state = 'LIVE' AND expires_at > clock_timestamp()
+                                        AND part.kind = ANY (kinds)) AS served) AS known
+                CROSS JOIN LATERAL (
+                      SELECT ctid
+                        FROM signalbox.ready
+                       WHERE ready.kind = part.kind AND ready.queue = part.queue
+                         AND (NOT known.served OR ready.rules_no <> q.rules_no)
+                       ORDER BY priority, task_run_id
+                       LIMIT ${limit}
+                         FOR UPDATE SKIP LOCKED) AS r
+                -- Most queues never had rules: of those nothing is read.
+                WHERE NOT known.served OR q.rules_no > 0
+                LIMIT ${limit}))
+      RETURNING task_run_id AS "taskRunId"
+    `,
+  );
+  return await backToPending(tx, toIds(rows), "RULES_CHANGED");
+}
+
+/** These, and now: a claim that is taking one of them is waited for, and then it was before us. */
+export async function demoteTaskRuns(
+  tx: Transaction,
+  taskRunIds: readonly TaskRunId[],
+  because: DemotionCause,
+): Promise<readonly TaskRunId[]> {
+  if (taskRunIds.length === 0) return [];
+  const rows = await tx.query(
+    sql<{ taskRunId: string }>("leaveReadyNow")`
+      DELETE FROM signalbox.ready
+       USING signalbox.task_run AS t
+       WHERE t.id = ANY (${taskRunIds}::uuid[])
+         AND ready.kind = t.kind AND ready.queue = t.queue AND ready.priority = t.priority AND ready.task_run_id = t.id
+      RETURNING ready.task_run_id AS "taskRunId"
+    `,
+  );
+  return await backToPending(tx, toIds(rows), because);
+}
+
+/** The holders of these scopes that nobody has claimed yet. */
+export async function findAvailableHolders(
+  tx: Transaction,
+  scopes: readonly string[],
+): Promise<readonly TaskRunId[]> {
+  const rows = await tx.query(
+    sql<{ taskRunId: string }>("findAvailableHolders")`
+      SELECT t.id AS "taskRunId"
+        FROM signalbox.hold AS h
+        JOIN signalbox.task_run AS t ON t.id = h.task_run_id
+       WHERE h.scope = ANY (${scopes}::text[]) AND t.status = 'AVAILABLE'
+       ORDER BY t.id
+    `,
+  );
+  return toIds(rows);
+}
+
+async function backToPending(
+  tx: Transaction,
+  taskRunIds: readonly TaskRunId[],
+  because: DemotionCause,
+): Promise<readonly TaskRunId[]> {
+  if (taskRunIds.length === 0) return [];
+  const rows = await tx.query(
+    sql<{ taskRunId: string }>("demoteTaskRuns")`
+      WITH mine AS MATERIALIZED (
+        SELECT id, available_at FROM signalbox.task_run
+         WHERE id = ANY (${taskRunIds}::uuid[]) AND status = 'AVAILABLE'
+         ORDER BY id
+           FOR UPDATE
+      ), moved AS (
+        UPDATE signalbox.task_run AS t
+           SET status = 'PENDING', available_at = NULL, row_version = t.row_version + 1
+          FROM mine
+         WHERE t.id = mine.id AND t.status = 'AVAILABLE'
+        RETURNING t.id, t.task_id, t.run_id, t.row_version, mine.available_at
+      ), recorded AS (
+        INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+        SELECT 'task_run', id, row_version, 'task_run.demoted',
+               jsonb_build_object('from', 'AVAILABLE', 'to', 'PENDING', 'because', ${because}::text,
+                                  'taskId', task_id, 'runId', run_id, 'availableAt', available_at)
+          FROM moved
+      )
+      SELECT id AS "taskRunId" FROM moved
+    `,
+  );
+  const moved = toIds(rows);
+  await enterWaiting(tx, moved);
+  await wakeGates(tx, await releaseHolds(tx, moved, []));
+  return moved;
+}
+
+function toIds(rows: readonly { readonly taskRunId: string }[]): readonly TaskRunId[] {
+  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
+}

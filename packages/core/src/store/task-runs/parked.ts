@@ -1,0 +1,128 @@
+/** The fronts of what is parked at gates that were woken, each in the order in which it may go. */
+
+import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
+import type { ResourceMode, ResourceName } from "../../domain/resource.ts";
+import type { Parking, WaitingCode } from "../../domain/waiting-cause.ts";
+import type { Database } from "../database.ts";
+import { sql } from "../sql.ts";
+
+/** What is parked under one woken key, in the order in which it may go. */
+export interface ParkedFront extends Parking {
+  readonly taskRunIds: readonly TaskRunId[];
+  /** There is more behind the last one. */
+  readonly goesOn: boolean;
+}
+
+export async function findParkedAtVersions(
+  db: Database,
+  resources: readonly ResourceName[],
+  depth: number,
+): Promise<readonly ParkedFront[]> {
+  if (resources.length === 0) return [];
+  const rows = await db.query(
+    sql<ParkedRow>("findParkedAtVersions")`
+      SELECT 'VERSION_ORDER' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth
+        FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
+       CROSS JOIN LATERAL (
+             SELECT task_run_id, version, priority, enqueued_at
+               FROM signalbox.waiting
+              WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key
+              ORDER BY version, priority, enqueued_at, task_run_id
+              LIMIT ${depth + 1}) AS w
+       ORDER BY g.position, w.version, w.priority, w.enqueued_at, w.task_run_id
+    `,
+  );
+  return cutFronts(rows);
+}
+
+/** A gate's key with how many of those parked there are worth a look. */
+export interface ParkedAt extends Parking {
+  readonly depth: number;
+}
+
+export async function findParked(
+  db: Database,
+  parkings: readonly ParkedAt[],
+): Promise<readonly ParkedFront[]> {
+  if (parkings.length === 0) return [];
+  const rows = await db.query(
+    sql<ParkedRow>("findParked")`
+      SELECT g.gate, g.key, w.task_run_id AS "taskRunId", g.depth
+        FROM unnest(${parkings.map(({ blockedOn }) => blockedOn)}::text[],
+                    ${parkings.map(({ blockedKey }) => blockedKey)}::text[],
+                    ${parkings.map(({ depth }) => depth)}::integer[])
+             WITH ORDINALITY AS g (gate, key, depth, position)
+       CROSS JOIN LATERAL (
+             SELECT task_run_id, priority, enqueued_at
+               FROM signalbox.waiting
+              WHERE blocked_on = g.gate AND blocked_key = g.key
+                AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
+              ORDER BY priority, enqueued_at, task_run_id
+              LIMIT g.depth + 1) AS w
+       ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
+    `,
+  );
+  return cutFronts(rows);
+}
+
+/**
+ * Whom a free resource may let go: those parked under it, up to the first that wants it alone. Whoever stands in its
+ * line and is parked under another resource is looked at when that one is free.
+ */
+export async function findParkedAtResources(
+  db: Database,
+  resources: readonly ResourceName[],
+  depth: number,
+): Promise<readonly ParkedFront[]> {
+  if (resources.length === 0) return [];
+  const rows = await db.query(
+    sql<ParkedRow & { mode: ResourceMode }>("findParkedAtResources")`
+      SELECT 'RESOURCE_BUSY' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth, w.mode
+        FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
+       CROSS JOIN LATERAL (
+             SELECT task_run_id, priority, enqueued_at,
+                    (SELECT mode FROM signalbox.line
+                      WHERE line.name = g.key AND line.priority = waiting.priority
+                        AND line.enqueued_at = waiting.enqueued_at AND line.task_run_id = waiting.task_run_id) AS mode
+               FROM signalbox.waiting
+              WHERE blocked_on = 'RESOURCE_BUSY' AND blocked_key = g.key
+              ORDER BY priority, enqueued_at, task_run_id
+              LIMIT ${depth + 1}) AS w
+       ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
+    `,
+  );
+  return cutFronts(rows).map((front) => upToExclusive(front, rows));
+}
+
+function upToExclusive(
+  front: ParkedFront,
+  rows: readonly (ParkedRow & { readonly mode: ResourceMode })[],
+): ParkedFront {
+  const alone = rows.find(({ key, mode }) => key === front.blockedKey && mode === "exclusive");
+  const end = alone === undefined ? -1 : front.taskRunIds.findIndex((id) => id === alone.taskRunId);
+  if (end < 0 || end === front.taskRunIds.length - 1) return front;
+  return { ...front, taskRunIds: front.taskRunIds.slice(0, end + 1), goesOn: true };
+}
+
+interface ParkedRow {
+  readonly gate: WaitingCode;
+  readonly key: string;
+  readonly taskRunId: string;
+  readonly depth: number;
+}
+
+function cutFronts(rows: readonly ParkedRow[]): readonly ParkedFront[] {
+  const fronts = new Map<string, { readonly row: ParkedRow; readonly ids: TaskRunId[] }>();
+  for (const row of rows) {
+    const at = `${row.gate}:${row.key}`;
+    const front = fronts.get(at) ?? { row, ids: [] };
+    front.ids.push(asTaskRunId(row.taskRunId));
+    fronts.set(at, front);
+  }
+  return [...fronts.values()].map(({ row, ids }) => ({
+    blockedOn: row.gate,
+    blockedKey: row.key,
+    taskRunIds: ids.slice(0, row.depth),
+    goesOn: ids.length > row.depth,
+  }));
+}
