@@ -15,6 +15,11 @@ export const taskSpecSchema = z.strictObject({
   title: z.string().exactOptional(),
   /** 0 is the most urgent, 9 the least. */
   priority: z.number().exactOptional(),
+  queue: z.string().exactOptional(),
+  tags: z.array(z.string()).exactOptional(),
+  concurrencyKey: z.string().exactOptional(),
+  rate: z.string().exactOptional(),
+  stops: z.array(z.strictObject({ code: z.string(), detail: z.string().exactOptional() })).exactOptional(),
   runAt: instant.exactOptional(),
   resources: z.array(z.strictObject({ name: z.string(), mode: resourceMode })).exactOptional(),
   /** Dotted integers, as text: 1.10 is not 1.1. */

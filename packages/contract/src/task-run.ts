@@ -8,13 +8,17 @@ export const taskRunSchema = z.object({
   taskId: z.string(),
   runId: z.string().nullable(),
   kind: z.string(),
+  queue: z.string(),
   title: z.string(),
+  tags: z.array(z.string()),
   attempt: z.int(),
   status: taskRunStatus,
   priority: z.int(),
   runAt: instant.nullable(),
   version: z.string().nullable(),
   resources: z.array(z.object({ name: z.string(), mode: resourceMode })),
+  concurrencyKey: z.string().nullable(),
+  rate: z.string().nullable(),
   /** The gate under which it is parked while it is PENDING; null before anybody has looked at it. */
   blockedOn: waitingCode.nullable(),
   enqueuedAt: instant,
@@ -32,6 +36,8 @@ export const taskRunSchema = z.object({
 
 export const taskRunDetailSchema = taskRunSchema.extend({
   input: z.unknown(),
+  /** How long it was parked at which gates, in milliseconds. */
+  waitedMs: z.partialRecord(waitingCode, z.number()),
   output: z.unknown(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   cancelRequestedBy: z.string().nullable(),
@@ -53,6 +59,8 @@ export const taskRunQuerySchema = z.strictObject({
     .exactOptional(),
   runId: z.uuid().exactOptional(),
   kind: z.string().exactOptional(),
+  queue: z.string().exactOptional(),
+  tag: z.string().exactOptional(),
   limit: z
     .string()
     .regex(/^\d+$/, "expected a whole number")
