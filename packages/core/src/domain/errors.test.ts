@@ -35,6 +35,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     "app-1 was started before; a scheduler starts once, so create a new one",
   ],
   DATABASE_TOO_OLD: [{ version: "13.4" }, "PostgreSQL 13.4 is too old; 14 or newer is needed"],
+  NOT_THE_PRIMARY: [
+    { timeline: 1, newest: 2 },
+    "The database that answers is an old primary (timeline 1, the newest is 2); stop it or lead its name to the new one",
+  ],
   SCHEMA_NOT_CURRENT: [
     { found: 1, needed: 2 },
     "The schema is at migration 1 and 2 is needed; call migrate() first",

@@ -18,6 +18,8 @@ export interface ErrorDetails {
   INVALID_WINDOW: { readonly at: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
   DATABASE_TOO_OLD: { readonly version: string };
+  /** `timeline` is null on a standby. */
+  NOT_THE_PRIMARY: { readonly timeline: number | null; readonly newest: number };
   SCHEMA_NOT_CURRENT: { readonly found: number; readonly needed: number };
   SCHEMA_TOO_NEW: { readonly found: number; readonly known: number };
   MIGRATION_CHANGED: { readonly name: string };
@@ -47,6 +49,10 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,
   DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,
+  NOT_THE_PRIMARY: ({ timeline, newest }) =>
+    timeline === null
+      ? "The database that answers is a standby; it can be used once it is promoted"
+      : `The database that answers is an old primary (timeline ${timeline}, the newest is ${newest}); stop it or lead its name to the new one`,
   SCHEMA_NOT_CURRENT: ({ found, needed }) =>
     `The schema is at migration ${found} and ${needed} is needed; call migrate() first`,
   SCHEMA_TOO_NEW: ({ found, known }) =>

@@ -7,6 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
 import { CLOSE_PATIENCE_MS, destroy } from "./end-client.ts";
+import { type Primaries, rememberPrimaries } from "./primaries.ts";
 import type { Statement } from "./sql.ts";
 
 /** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
@@ -27,6 +28,8 @@ export interface Pool extends Database {
   transaction<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /** Several reads that must agree with each other: one snapshot, nothing written. */
   snapshot<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /** A primary of this timeline is known: no connection to an older one is used any more. */
+  requireTimeline(timeline: number): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +39,8 @@ export interface PoolOptions {
   /** How long the client waits for an answer before it throws the connection away. */
   readonly queryTimeoutMs: number;
   readonly applicationName: string;
+  /** Keeps what it has for as long as it lives: a server with too many connections gives no second one. */
+  readonly keepsIdle?: boolean;
 }
 
 /** The server gives up before the client does, so that nothing commits after we stopped listening. */
@@ -44,6 +49,7 @@ function statementTimeoutMs(queryTimeoutMs: number): number {
 }
 
 export function openPool(options: PoolOptions): Pool {
+  const primaries = rememberPrimaries();
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.size,
@@ -51,6 +57,8 @@ export function openPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: options.queryTimeoutMs,
     application_name: options.applicationName,
     keepAlive: true,
+    ...(options.keepsIdle === true && { idleTimeoutMillis: 0 }),
+    verify: primaries.verify,
   });
   // A connection that breaks is thrown away by the pool or tells us by a rejected query; without listeners it would end
   // the process. From its first moment on: a server that shuts down says goodbye in one packet with its greeting.
@@ -63,10 +71,13 @@ export function openPool(options: PoolOptions): Pool {
   const begin = beginText(timeoutMs);
   const beginSnapshot = beginSnapshotText(timeoutMs);
   return {
-    query: async (statement) => (await pool.query({ text: statement.text, values: statement.values })).rows,
-    transaction: async (work, first) =>
-      await inTransaction(pool, first === undefined ? begin : `${begin}; ${first}`, work),
-    snapshot: async (work) => await inTransaction(pool, beginSnapshot, work),
+    query: async (statement) => await inOneStatement(await take(pool, primaries), statement),
+    transaction: async (work, first) => {
+      const text = first === undefined ? begin : `${begin}; ${first}`;
+      return await inTransaction(await take(pool, primaries), text, work);
+    },
+    snapshot: async (work) => await inTransaction(await take(pool, primaries), beginSnapshot, work),
+    requireTimeline: primaries.require,
     close: async () => {
       await Promise.race([pool.end(), wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
       for (const client of open) destroy(client);
@@ -103,12 +114,32 @@ function beginText(timeoutMs: number): string {
   ].join("; ");
 }
 
+/** Those that lead to a primary of before are thrown away on the way; a new one is never older than what is known. */
+async function take(pool: pg.Pool, primaries: Primaries): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await pool.connect();
+    if (primaries.isCurrent(client)) return client;
+    client.release(true);
+  }
+}
+
+async function inOneStatement<Row>(client: pg.PoolClient, { text, values }: Statement<Row>): Promise<Row[]> {
+  let failure: Error | undefined;
+  try {
+    return (await client.query({ text, values })).rows;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
 async function inTransaction<Result>(
-  pool: pg.Pool,
+  client: pg.PoolClient,
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect();
   let failure: Error | undefined;
   try {
     await client.query(begin);
@@ -127,12 +158,16 @@ async function inTransaction<Result>(
   }
 }
 
+// Read only, or no writing transaction to be had: what was a primary is none any more. Going down; and the connection itself.
+const NO_PRIMARY = /^(?:25006|0A000|57P0\d|08\w{3})$/;
+
 /** Answers why the client cannot be used again, or nothing when it can. */
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
   // Neither the server's error nor ours: the connection is broken, or still busy with what we gave up on.
   if (!(cause instanceof pg.DatabaseError) && !(cause instanceof SchedulerError)) {
     return cause instanceof Error ? cause : new Error(String(cause));
   }
+  if (NO_PRIMARY.test(cause.code ?? "")) return cause;
   try {
     await client.query("ROLLBACK");
     return undefined;

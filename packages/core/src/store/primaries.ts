@@ -1,0 +1,46 @@
+/**
+ * Which server a connection leads to. A pool outlives a failover: of its connections some may still lead to the old
+ * primary, and a name may lead to a standby for a while.
+ */
+
+import type pg from "pg";
+import { SchedulerError } from "../domain/errors.ts";
+
+export interface Primaries {
+  /** Of a new connection, before it is given to anybody. */
+  readonly verify: (client: pg.PoolClient, done: (problem?: Error) => void) => void;
+  /** Whether it leads to the newest primary that this process knows of. */
+  readonly isCurrent: (client: pg.PoolClient) => boolean;
+  readonly require: (timeline: number) => void;
+}
+
+// Not by our own function: the schema may not be there yet. A standby cannot say where it writes.
+const WHO_IS_THERE = `
+  SELECT CASE WHEN NOT pg_is_in_recovery()
+              THEN ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END AS timeline`;
+
+export function rememberPrimaries(): Primaries {
+  const timelines = new WeakMap<pg.PoolClient, number>();
+  let newest = 0;
+  const require = (timeline: number): void => {
+    newest = Math.max(newest, timeline);
+  };
+  const look = async (client: pg.PoolClient): Promise<void> => {
+    const { rows } = await client.query<{ timeline: number | null }>(WHO_IS_THERE);
+    const timeline = rows[0]?.timeline ?? null;
+    if (timeline === null || timeline < newest)
+      throw new SchedulerError("NOT_THE_PRIMARY", { timeline, newest });
+    require(timeline);
+    timelines.set(client, timeline);
+  };
+  return {
+    verify: (client, done) => {
+      look(client).then(
+        () => done(),
+        (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+      );
+    },
+    isCurrent: (client) => (timelines.get(client) ?? 0) >= newest,
+    require,
+  };
+}
