@@ -52,6 +52,7 @@ CREATE TABLE signalbox.instance (
   started_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   beat_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   expires_at timestamp with time zone NOT NULL,
+  timeline integer,
   CONSTRAINT instance_pkey PRIMARY KEY (boot_id),
   CONSTRAINT instance_state_check CHECK (state = ANY (ARRAY['LIVE'::text, 'DRAINING'::text, 'DEAD'::text]))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
@@ -62,6 +63,14 @@ CREATE TABLE signalbox.key_limit (
   row_version integer NOT NULL DEFAULT 1,
   CONSTRAINT key_limit_pkey PRIMARY KEY (concurrency_key),
   CONSTRAINT key_limit_is_positive CHECK (slot_limit >= 1)
+);
+
+CREATE TABLE signalbox.known_timeline (
+  only_row boolean NOT NULL DEFAULT true,
+  timeline integer NOT NULL,
+  raised_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT known_timeline_pkey PRIMARY KEY (only_row),
+  CONSTRAINT known_timeline_is_one_row CHECK (only_row)
 );
 
 CREATE TABLE signalbox.line (
@@ -298,6 +307,12 @@ AS $function$
                      cause, coalesce((waited->>cause)::bigint, 0)
                             + (extract(epoch FROM clock_timestamp() - since) * 1000)::bigint) END
 $function$
+;
+
+CREATE OR REPLACE FUNCTION signalbox.current_timeline()
+ RETURNS integer
+ LANGUAGE sql
+AS $function$ SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer $function$
 ;
 
 CREATE OR REPLACE FUNCTION signalbox.new_id()

@@ -42,6 +42,9 @@ export class HeldClaims {
   }
 
   add(claim: Claim): HeldClaim {
+    // A failover undid our first claim of it and it came to us again: only the second one counts.
+    const former = this.#held.get(claim.taskRunId);
+    if (former !== undefined) stopExecution(former, "fence");
     const held: HeldClaim = { claim, stop: new AbortController(), ended: false };
     this.#held.set(claim.taskRunId, held);
     this.#openByBatch.set(claim.claimNo, (this.#openByBatch.get(claim.claimNo) ?? 0) + 1);
@@ -58,8 +61,7 @@ export class HeldClaims {
 
   /** The settlement is recorded, or was refused. */
   remove({ taskRunId, claimNo }: Pick<Claim, "taskRunId" | "claimNo">): void {
-    if (this.#held.get(taskRunId)?.claim.claimNo !== claimNo) return;
-    this.#held.delete(taskRunId);
+    if (this.#held.get(taskRunId)?.claim.claimNo === claimNo) this.#held.delete(taskRunId);
     const open = (this.#openByBatch.get(claimNo) ?? 1) - 1;
     if (open > 0) this.#openByBatch.set(claimNo, open);
     else this.#openByBatch.delete(claimNo);

@@ -14,7 +14,8 @@ export interface LeaseKeeperOptions {
   readonly beatMs: number;
   /** Monotonic time before the statement that began the lease was sent. */
   readonly begunAtMs: number;
-  readonly onRenewed: () => void;
+  /** With the WAL timeline of the server that renewed it. */
+  readonly onRenewed: (timeline: number) => void;
   /** Called once: everything must be given up now, before the lease ends in the database. */
   readonly onLost: () => void;
 }
@@ -42,10 +43,10 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   };
   const data: LeaseThreadData = { url, instanceId, leaseMs, beatMs, memory: buffer };
   const thread: Worker = startThread("lease-thread", data);
-  thread.on("message", ({ kind }: LeaseMessage) => {
+  thread.on("message", (message: LeaseMessage) => {
     if (over) return;
-    if (kind === "lost") lose();
-    else if (kind === "renewed") options.onRenewed();
+    if (message.kind === "lost") lose();
+    else if (message.kind === "renewed") options.onRenewed(message.timeline);
   });
   // A thread that cannot run renews nothing: the deadline decides, as with every other failure.
   thread.on("error", () => {});

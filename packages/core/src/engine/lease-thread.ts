@@ -5,9 +5,9 @@
  */
 
 import { parentPort, workerData } from "node:worker_threads";
-import pg from "pg";
 import type { InstanceId } from "../domain/ids.ts";
-import { renewLease } from "../store/instances/renew.ts";
+import { openPool } from "../store/database.ts";
+import { renewOnce } from "../store/instances/renew.ts";
 import { openLeaseMemory } from "./lease-memory.ts";
 import { monotonicMs } from "./monotonic.ts";
 
@@ -20,7 +20,7 @@ export interface LeaseThreadData {
 }
 
 export type LeaseMessage =
-  | { readonly kind: "renewed" }
+  | { readonly kind: "renewed"; readonly timeline: number }
   | { readonly kind: "lost" }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -29,31 +29,19 @@ const MAIN_LOOP_DEAD_MS = 120_000;
 
 const data = workerData as LeaseThreadData;
 const memory = openLeaseMemory(data.memory);
-let client: pg.Client | null = null;
+const pool = openPool({
+  url: data.url,
+  size: 1,
+  // A beat that takes longer than a quarter of the lease is of no use: better to try again on a new connection.
+  queryTimeoutMs: Math.max(data.beatMs, data.leaseMs / 4),
+  applicationName: "signalbox lease",
+  keepsIdle: true,
+});
 let lastTick = memory.ticks();
 let lastTickAtMs = monotonicMs();
 
 function tell(message: LeaseMessage): void {
   parentPort?.postMessage(message);
-}
-
-async function connected(): Promise<pg.Client> {
-  if (client !== null) return client;
-  // A beat that takes longer than a quarter of the lease is of no use: better to try again on a new connection.
-  const timeoutMs = Math.max(data.beatMs, data.leaseMs / 4);
-  const fresh = new pg.Client({
-    connectionString: data.url,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-    keepAlive: true,
-    application_name: "signalbox lease",
-  });
-  fresh.on("error", () => {
-    if (client === fresh) client = null;
-  });
-  await fresh.connect();
-  client = fresh;
-  return fresh;
 }
 
 function mainLoopLives(): boolean {
@@ -67,19 +55,17 @@ function mainLoopLives(): boolean {
 
 async function beat(): Promise<void> {
   if (!mainLoopLives()) return;
+  let sentAtMs = monotonicMs();
   try {
-    const db = await connected();
-    // Taken before sending: the database evaluates later, so its expiry is never before the one we reckon with.
-    const sentAtMs = monotonicMs();
-    const { text, values } = renewLease(data.instanceId, data.leaseMs);
-    const { rowCount } = await db.query({ text, values });
-    if (rowCount === 1) memory.renewed(sentAtMs);
-    tell({ kind: rowCount === 1 ? "renewed" : "lost" });
+    const renewed = await pool.transaction(async (tx) => {
+      // Taken before sending: the database evaluates later, so its expiry is never before the one we reckon with.
+      sentAtMs = monotonicMs();
+      return await renewOnce(tx, data.instanceId, data.leaseMs);
+    });
+    if (renewed === null) return tell({ kind: "lost" });
+    memory.renewed(sentAtMs);
+    tell({ kind: "renewed", timeline: renewed.timeline });
   } catch (error) {
-    // After a timeout the connection is still busy with what we gave up on: throw it away.
-    const broken = client;
-    client = null;
-    broken?.end().catch(() => {});
     tell({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
   }
 }

@@ -6,6 +6,7 @@
 import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
 import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
+import { followTimeline } from "../store/instances/timeline.ts";
 import { HeldClaims, stopExecution } from "./held-claims.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { monotonicMs } from "./monotonic.ts";
@@ -31,6 +32,7 @@ export class Memberships {
   #current: Membership | null = null;
   /** Lives that ended with executions which ignore their signal: these still take up slots. */
   #former: HeldClaims[] = [];
+  #timeline: number | null = null;
 
   constructor(deps: MembershipDeps) {
     this.#deps = deps;
@@ -59,20 +61,34 @@ export class Memberships {
     const begunAtMs = monotonicMs();
     const { name, slots, leaseMs } = settings;
     const kinds = settings.tasks.map(({ kind }) => kind);
-    const instanceId = await pool.transaction(
-      async (tx) => await joinCluster(tx, { name, kinds, slots, leaseMs }),
-    );
+    const { instanceId, timeline } = await pool.transaction(async (tx) => ({
+      timeline: (await followTimeline(tx)).timeline,
+      instanceId: await joinCluster(tx, { name, kinds, slots, leaseMs }),
+    }));
+    this.#saw(timeline);
     const lease = keepLease({
       url: settings.databaseUrl,
       instanceId,
       leaseMs,
       beatMs: settings.beatMs,
       begunAtMs,
-      onRenewed,
+      onRenewed: (renewedOn) => {
+        this.#saw(renewedOn);
+        onRenewed();
+      },
       onLost: () => this.#fence(instanceId),
     });
     this.#current = { instanceId, held: new HeldClaims(), lease };
     emit({ type: "instance.joined", instanceId });
+  }
+
+  /** The lease's own connection may be the first to lead to a new primary: no other one may stay with the old. */
+  #saw(timeline: number): void {
+    const { pool, emit } = this.#deps;
+    const from = this.#timeline;
+    this.#timeline = timeline;
+    pool.requireTimeline(timeline);
+    if (from !== null && from !== timeline) emit({ type: "timeline.changed", from, to: timeline });
   }
 
   async startDraining(): Promise<void> {

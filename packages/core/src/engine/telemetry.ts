@@ -16,6 +16,8 @@ export type SchedulerEvent =
   | { readonly type: "instance.left"; readonly instanceId: InstanceId }
   /** Its lease could not be renewed: it gave up everything before others could take it. */
   | { readonly type: "instance.fenced"; readonly instanceId: InstanceId; readonly aborted: number }
+  /** The database is on another WAL timeline than before: a standby was promoted. Whatever the old one had not sent is gone. */
+  | { readonly type: "timeline.changed"; readonly from: number; readonly to: number }
   /** This instance found another one dead. */
   | {
       readonly type: "instance.lost";

@@ -16,7 +16,7 @@ import type { SchedulerEvent } from "../engine/telemetry.ts";
 import type { Executor } from "../executors/executor.ts";
 import { openPool, type Pool } from "../store/database.ts";
 import { joinCluster } from "../store/instances/instance.ts";
-import { renewLease } from "../store/instances/renew.ts";
+import { renewOnce } from "../store/instances/renew.ts";
 import { sql } from "../store/sql.ts";
 
 export interface ManualOptions {
@@ -158,7 +158,8 @@ function leaseSteps(
   instanceId: InstanceId,
 ): Pick<Steps, "renew" | "expireLease"> {
   return {
-    renew: async () => (await pool.query(renewLease(instanceId, leaseMs))).length > 0,
+    renew: async () =>
+      (await pool.transaction(async (tx) => await renewOnce(tx, instanceId, leaseMs))) !== null,
     expireLease: async () => {
       await pool.query(
         sql("expireLease")`

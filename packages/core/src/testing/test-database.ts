@@ -48,7 +48,7 @@ export async function createTestDatabase(adminUrl: string): Promise<TestDatabase
 async function clear(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ names: string | null }>(`
     SELECT string_agg(format('signalbox.%I', tablename), ', ') AS names
-      FROM pg_tables WHERE schemaname = 'signalbox' AND tablename <> 'migration'`);
+      FROM pg_tables WHERE schemaname = 'signalbox' AND tablename NOT IN ('migration', 'known_timeline')`);
   const names = rows[0]?.names;
   if (typeof names === "string") await client.query(`TRUNCATE ${names}`);
 }

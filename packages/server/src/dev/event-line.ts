@@ -42,6 +42,11 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     text: `its lease was gone, so it stopped ${countText(aborted)}`,
     tone: "alert",
   }),
+  "timeline.changed": () => ({
+    verb: "noticed",
+    text: "that the database is another one: a standby was promoted",
+    tone: "alert",
+  }),
   "instance.lost": ({ lostName, silentMs }) => ({
     verb: "noticed",
     text: `${lostName} was lost (silent ${lengthText(silentMs)})`,

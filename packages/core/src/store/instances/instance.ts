@@ -22,9 +22,10 @@ export async function joinCluster(db: Database, instance: NewInstance): Promise<
       WITH woken AS (
         INSERT INTO signalbox.gate_wake (key) SELECT unnest(${instance.kinds.map(wakeExecutor)}::text[])
       )
-      INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at)
+      INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at, timeline)
       VALUES (gen_random_uuid(), ${instance.name}, ${instance.kinds}::text[], ${instance.slots},
-              clock_timestamp() + ${instance.leaseMs} * interval '1 ms')
+              clock_timestamp() + ${instance.leaseMs} * interval '1 ms',
+              (SELECT timeline FROM signalbox.known_timeline))
       RETURNING boot_id AS "instanceId"
     `,
   );

@@ -38,7 +38,8 @@ export interface ClaimRequest {
 
 /**
  * AVAILABLE → RUNNING. Rows that another instance is taking are skipped, so two never get one. The guard
- * is inside: a row leaves the work set only if this instance is LIVE at that moment.
+ * is inside: a row leaves the work set only if this instance is LIVE at that moment, and on the server on which the
+ * numbers were raised before.
  */
 export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<readonly Claim[]> {
   const { instanceId, kinds, freeSlots, requestNo } = request;
@@ -70,7 +71,8 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                                    AND ready.open_until > clock_timestamp()
                                    AND EXISTS (SELECT FROM signalbox.instance
                                                 WHERE boot_id = ${instanceId} AND state = 'LIVE'
-                                                  AND expires_at > clock_timestamp())
+                                                  AND expires_at > clock_timestamp()
+                                                  AND timeline = signalbox.current_timeline())
                                  ORDER BY priority, task_run_id
                                  LIMIT ${freeSlots}
                                    FOR UPDATE SKIP LOCKED) AS r) AS offered

@@ -1,0 +1,55 @@
+/** Which connections are used again, and which are thrown away. Standbys and old primaries for real: test/ha. */
+
+import { afterAll, afterEach, expect, inject, it } from "vitest";
+import { openFixture } from "../../test/fixture.ts";
+import type { Database, Pool } from "./database.ts";
+import { sql } from "./sql.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+async function backendOf(db: Database): Promise<number | undefined> {
+  const [row] = await db.query(sql<{ pid: number }>("backend")`SELECT pg_backend_pid() AS pid`);
+  return row?.pid;
+}
+/** Fails a transaction in this way; answers whether the next one is on the same connection. */
+async function usesItAgainAfter(pool: Pool, code: string): Promise<boolean> {
+  let pid: number | undefined;
+  const failing = pool.transaction(async (tx) => {
+    pid = await backendOf(tx);
+    await tx.query(sql("fail")`
+      DO $$ BEGIN RAISE EXCEPTION 'as told' USING ERRCODE = current_setting('test.code'); END $$`);
+  });
+  await expect(failing).rejects.toMatchObject({ code });
+  return (await pool.transaction(backendOf)) === pid;
+}
+
+it.each([
+  ["read only", "25006", false],
+  ["told to go by the administrator", "57P01", false],
+  ["a broken connection", "08006", false],
+  ["a unique violation", "23505", true],
+  ["a deadlock", "40P01", true],
+])("after %s (%s) the connection is used again: %s", async (_what, code, again) => {
+  await box.query(
+    `ALTER DATABASE ${await box.value<string>("SELECT current_database()")} SET test.code = '${code}'`,
+  );
+
+  expect(await usesItAgainAfter(box.pool("user"), code)).toBe(again);
+});
+
+it("uses no connection to a primary that is older than one it was told of", async () => {
+  const pool = box.pool("user");
+  const timeline = await box.value<number>("SELECT signalbox.current_timeline()");
+  await backendOf(pool);
+
+  pool.requireTimeline(timeline);
+  expect(await backendOf(pool)).toBeTypeOf("number");
+  pool.requireTimeline(timeline + 1);
+  await expect(backendOf(pool)).rejects.toMatchObject({
+    code: "NOT_THE_PRIMARY",
+    details: { timeline, newest: timeline + 1 },
+  });
+  await expect(pool.transaction(backendOf)).rejects.toMatchObject({ code: "NOT_THE_PRIMARY" });
+});
