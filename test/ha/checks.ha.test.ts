@@ -9,7 +9,13 @@ import { OpenGateWatch } from "./open-gate-watch.ts";
 import { isOutage, tellsOutage } from "./outage.ts";
 import { randomFrom } from "./random.ts";
 import { requireTaken } from "./sometimes.ts";
-import { findDoubleEffects, findUnfoundedDone, parseTrace, type TraceLine } from "./trace.ts";
+import {
+  findDoubleEffects,
+  findSharedNumbers,
+  findUnfoundedDone,
+  parseTrace,
+  type TraceLine,
+} from "./trace.ts";
 import { describeReport } from "./watch.ts";
 
 function line(fields: Partial<TraceLine>): TraceLine {
@@ -41,6 +47,20 @@ describe("S16", () => {
     ];
 
     expect(findDoubleEffects(trace)).toEqual([]);
+  });
+});
+
+describe("S3", () => {
+  it("finds a claim number that two processes have", () => {
+    const trace = [line({ taskRunId: "a", pid: 100 }), line({ taskRunId: "b", pid: 200 })];
+
+    expect(findSharedNumbers(trace)).toEqual(["S3: claim number 7 was given to processes 100 and 200"]);
+  });
+
+  it("says nothing of several task runs that one process claimed together", () => {
+    const trace = [line({ taskRunId: "a" }), line({ taskRunId: "b" }), line({ claimNo: 8, pid: 200 })];
+
+    expect(findSharedNumbers(trace)).toEqual([]);
   });
 });
 

@@ -18,13 +18,26 @@ export type ToInstance =
       readonly name: string;
       readonly databaseUrl: string;
       readonly traceFile: string;
-      readonly settings: typeof INSTANCE_SETTINGS;
+      readonly settings: Partial<SchedulerOptions>;
     }
+  /** Ends itself as if killed, at the next point of this sort that it comes to. */
+  | ({ readonly kind: "die" } & DyingPoint)
   /** Asks what it holds. */
   | { readonly kind: "list"; readonly requestNo: number };
 
+/** A point in an instance's life at which it can be killed exactly. */
+export interface DyingPoint {
+  /**
+   * `sent`: the statement has been sent, its answer not seen. `before commit`, `after commit`: of its transaction.
+   * `start`, `effect`: of an execution, right after the line in the trace.
+   */
+  readonly at: "sent" | "before commit" | "after commit" | "start" | "effect";
+  /** What the statement has in its text; nothing for an execution. */
+  readonly text?: string;
+}
+
 /** An error is told by its message and, where PostgreSQL or the system sent it, its code. */
-interface ToldError {
+export interface ToldError {
   readonly message: string;
   readonly code: string | null;
 }

@@ -6,13 +6,17 @@
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createScheduler, defineTask } from "@signalbox/core";
+import pg from "pg";
 
 /** @type {import("@signalbox/core").InstanceId | null} */
 let instanceId = null;
 const held = new Map();
+/** @type {import("./instance-messages.ts").DyingPoint | null} */
+let dying = null;
 
 process.on("message", (message) => {
   if (message.kind === "start") void start(message);
+  else if (message.kind === "die") dying = message;
   else tell({ kind: "holding", requestNo: message.requestNo, instanceId, claims: Object.fromEntries(held) });
 });
 process.once("disconnect", () => process.exit());
@@ -47,11 +51,31 @@ async function start({ name, databaseUrl, traceFile, settings }) {
 
 async function work(trace, { ms, failUntil = 0 }, context, signal) {
   trace(context, "start");
+  dieIf("start");
   await wait(ms, undefined, { signal });
   trace(context, "effect");
+  dieIf("effect");
   if (context.attempt <= failUntil) throw new Error(`Attempt ${context.attempt} was told to fail`);
   trace(context, "end");
   return { pid: process.pid };
+}
+
+/** Looks at each statement of the main thread on its way out: a point in the protocol, not in our own code. */
+const { query } = pg.Client.prototype;
+pg.Client.prototype.query = function (statement, ...rest) {
+  const text = typeof statement === "string" ? statement : (statement?.text ?? "");
+  if (text.startsWith("BEGIN")) this.isMarked = false;
+  const isThere = dying?.text !== undefined && text.includes(dying.text);
+  if (isThere) this.isMarked = true;
+  if (this.isMarked && text === "COMMIT") dieIf("before commit");
+  const answer = query.call(this, statement, ...rest);
+  if (isThere) setImmediate(dieIf, "sent");
+  if (this.isMarked && text === "COMMIT") void answer.then(() => dieIf("after commit"));
+  return answer;
+};
+
+function dieIf(at) {
+  if (dying?.at === at) process.kill(process.pid, "SIGKILL");
 }
 
 /** One write per line to a file that is only appended to: lines of several processes never mix. */

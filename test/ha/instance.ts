@@ -1,9 +1,12 @@
 /** One instance's process, seen from the test: what it told, and how to kill, freeze and wake it. */
 
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { SchedulerOptions } from "@signalbox/core";
 import {
+  type DyingPoint,
   type FromInstance,
   type Holding,
   INSTANCE_SETTINGS,
@@ -44,8 +47,21 @@ export interface Instance {
   /** What it holds by its own account; null: no answer. */
   list(): Promise<Holding | null>;
   kill(): Promise<void>;
+  /** Kills it exactly there. Resolves to whether it came there; where it does not within the time, it is killed anyway. */
+  dieAt(point: DyingPoint, withinMs: number): Promise<boolean>;
+  /** Nobody is to be told when it ends: the test has made it so. */
+  expectEnd(): void;
   freeze(): void;
   wake(): void;
+}
+
+/** How this instance differs from the others. */
+export interface InstanceOptions {
+  readonly settings?: Partial<SchedulerOptions>;
+  readonly nodeOptions?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Before `node`: what limits it, and how it is told to. */
+  readonly under?: readonly string[];
 }
 
 const file = fileURLToPath(new URL("./instance-process.mjs", import.meta.url));
@@ -54,17 +70,26 @@ export function startInstance(start: {
   readonly name: string;
   readonly databaseUrl: string;
   readonly traceFile: string;
+  readonly options?: InstanceOptions;
 }): Instance {
-  const child = fork(file, {
-    // Not the runner's own flags: they would lead to the sources.
-    execArgv: [],
-    env: { ...process.env, NODE_OPTIONS: "" },
+  const { settings, nodeOptions = [], env, under = [] } = start.options ?? {};
+  const [program = process.execPath, ...before] = [...under, process.execPath];
+  // Not the runner's own flags: they would lead to the sources.
+  const child = spawn(program, [...before, ...nodeOptions, file], {
+    env: { ...process.env, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
   const onExit = (): void => void child.kill("SIGKILL");
   process.once("exit", onExit);
   child.once("exit", () => process.off("exit", onExit));
-  send(child, { kind: "start", ...start, settings: INSTANCE_SETTINGS });
+  const { name, databaseUrl, traceFile } = start;
+  send(child, {
+    kind: "start",
+    name,
+    databaseUrl,
+    traceFile,
+    settings: { ...INSTANCE_SETTINGS, ...settings },
+  });
   return watch(child, start.name);
 }
 
@@ -148,6 +173,17 @@ function watch(child: ChildProcess, name: string): Instance {
       killed = true;
       child.kill("SIGKILL");
       await ended;
+    },
+    dieAt: async (point, withinMs) => {
+      killed = true;
+      send(child, { kind: "die", ...point });
+      const came = await Promise.race([ended.then(() => true), wait(withinMs, false, { ref: false })]);
+      child.kill("SIGKILL");
+      await ended;
+      return came;
+    },
+    expectEnd: () => {
+      killed = true;
     },
     freeze: () => {
       state = "frozen";

@@ -49,6 +49,19 @@ export function findDoubleEffects(trace: readonly TraceLine[]): readonly string[
   });
 }
 
+/** S3 in the real world: a claim number is given out once, whatever became of the server that gave it. */
+export function findSharedNumbers(trace: readonly TraceLine[]): readonly string[] {
+  const owners = new Map<number, number>();
+  const shared = new Map<number, string>();
+  for (const { claimNo, pid } of trace) {
+    const owner = owners.get(claimNo) ?? pid;
+    owners.set(claimNo, owner);
+    if (owner !== pid)
+      shared.set(claimNo, `S3: claim number ${claimNo} was given to processes ${owner} and ${pid}`);
+  }
+  return [...shared.values()];
+}
+
 export interface DoneTaskRun {
   readonly taskRunId: string;
   readonly claimNo: number;
