@@ -16,6 +16,7 @@ let instanceId: InstanceId;
 let lease: LeaseKeeper;
 let renewals = 0;
 let losses = 0;
+let told: (number | "lost")[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase(inject("adminUrl"));
@@ -28,6 +29,7 @@ afterAll(async () => {
 beforeEach(async () => {
   renewals = 0;
   losses = 0;
+  told = [];
   const begunAtMs = monotonicMs();
   instanceId = await joinCluster(pool, { name: "inst-a", kinds: [], slots: 1, leaseMs: LEASE_MS });
   lease = keepLease({
@@ -36,11 +38,15 @@ beforeEach(async () => {
     leaseMs: LEASE_MS,
     beatMs: BEAT_MS,
     begunAtMs,
+    onTimeline: (timeline) => {
+      told.push(timeline);
+    },
     onRenewed: () => {
       renewals += 1;
     },
     onLost: () => {
       losses += 1;
+      told.push("lost");
     },
   });
   await until(() => renewals > 0);
@@ -73,6 +79,19 @@ it("keeps the lease while the main loop is busy for longer than the lease", asyn
   const before = renewals;
   await until(() => renewals > before);
   expect(losses).toBe(0);
+});
+
+it("tells on which timeline the lease is lost before it says so: a pool that stayed behind must not join there again", async () => {
+  const { rows } = await database.client.query<{ timeline: number }>(
+    "SELECT signalbox.current_timeline() AS timeline",
+  );
+  await database.client.query("UPDATE signalbox.instance SET state = 'DEAD' WHERE boot_id = $1", [
+    instanceId,
+  ]);
+  await until(() => losses > 0);
+
+  expect(told.at(-2)).toBe(rows[0]?.timeline);
+  expect(told.filter((each) => each !== "lost").length).toBeGreaterThan(renewals);
 });
 
 it("gives the lease up when others have marked the instance DEAD", async () => {

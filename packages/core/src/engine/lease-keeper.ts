@@ -14,8 +14,9 @@ export interface LeaseKeeperOptions {
   readonly beatMs: number;
   /** Monotonic time before the statement that began the lease was sent. */
   readonly begunAtMs: number;
-  /** With the WAL timeline of the server that renewed it. */
-  readonly onRenewed: (timeline: number) => void;
+  /** Of the server that answered, before either of the others is called. */
+  readonly onTimeline: (timeline: number) => void;
+  readonly onRenewed: () => void;
   /** Called once: everything must be given up now, before the lease ends in the database. */
   readonly onLost: () => void;
 }
@@ -45,8 +46,10 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   const thread: Worker = startThread("lease-thread", data);
   thread.on("message", (message: LeaseMessage) => {
     if (over) return;
+    if (message.kind === "failed") return;
+    options.onTimeline(message.timeline);
     if (message.kind === "lost") lose();
-    else if (message.kind === "renewed") options.onRenewed(message.timeline);
+    else options.onRenewed();
   });
   // A thread that cannot run renews nothing: the deadline decides, as with every other failure.
   thread.on("error", () => {});

@@ -21,7 +21,7 @@ export interface LeaseThreadData {
 
 export type LeaseMessage =
   | { readonly kind: "renewed"; readonly timeline: number }
-  | { readonly kind: "lost" }
+  | { readonly kind: "lost"; readonly timeline: number }
   | { readonly kind: "failed"; readonly message: string };
 
 /** A main loop that has not ticked for this long is taken for dead. */
@@ -62,7 +62,7 @@ async function beat(): Promise<void> {
       sentAtMs = monotonicMs();
       return await renewOnce(tx, data.instanceId, data.leaseMs);
     });
-    if (renewed === null) return tell({ kind: "lost" });
+    if (renewed === null) return tell({ kind: "lost", timeline: pool.newestTimeline() });
     memory.renewed(sentAtMs);
     tell({ kind: "renewed", timeline: renewed.timeline });
   } catch (error) {

@@ -72,17 +72,18 @@ export class Memberships {
       leaseMs,
       beatMs: settings.beatMs,
       begunAtMs,
-      onRenewed: (renewedOn) => {
-        this.#saw(renewedOn);
-        onRenewed();
-      },
+      onTimeline: (answeredOn) => this.#saw(answeredOn),
+      onRenewed,
       onLost: () => this.#fence(instanceId),
     });
     this.#current = { instanceId, held: new HeldClaims(), lease };
     emit({ type: "instance.joined", instanceId });
   }
 
-  /** The lease's own connection may be the first to lead to a new primary: no other one may stay with the old. */
+  /**
+   * The lease's own connection may be the first to lead to a new primary: no other one may stay with the old. Also when
+   * the lease is lost there: a pool that stayed behind would join on the old one again and again.
+   */
   #saw(timeline: number): void {
     const { pool, emit } = this.#deps;
     const from = this.#timeline;

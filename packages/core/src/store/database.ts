@@ -30,6 +30,8 @@ export interface Pool extends Database {
   snapshot<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /** A primary of this timeline is known: no connection to an older one is used any more. */
   requireTimeline(timeline: number): void;
+  /** The newest that one of its connections has met; 0 before the first. */
+  newestTimeline(): number;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export function openPool(options: PoolOptions): Pool {
     },
     snapshot: async (work) => await inTransaction(await take(pool, primaries), beginSnapshot, work),
     requireTimeline: primaries.require,
+    newestTimeline: primaries.newest,
     close: async () => {
       await Promise.race([pool.end(), wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
       for (const client of open) destroy(client);

@@ -12,6 +12,7 @@ export interface Primaries {
   /** Whether it leads to the newest primary that this process knows of. */
   readonly isCurrent: (client: pg.PoolClient) => boolean;
   readonly require: (timeline: number) => void;
+  readonly newest: () => number;
 }
 
 // Not by our own function: the schema may not be there yet. A standby cannot say where it writes.
@@ -42,5 +43,6 @@ export function rememberPrimaries(): Primaries {
     },
     isCurrent: (client) => (timelines.get(client) ?? 0) >= newest,
     require,
+    newest: () => newest,
   };
 }
