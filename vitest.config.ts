@@ -68,6 +68,18 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
+          ...postgres,
+          name: "long",
+          include: ["test/long/**/*.long.test.ts"],
+          fileParallelism: false,
+          testTimeout: 1_800_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

@@ -7,7 +7,8 @@ import { until } from "./until.ts";
 
 const WITHIN_MS = 60_000;
 /** A sequence is written to the WAL 32 numbers ahead: only with more of them the standby falls behind. */
-const NUMBERS_IN_THE_LAG = 100;
+const WRITTEN_AHEAD = 32;
+const CLAIMS_IN_THE_LAG = 20;
 const RAISED_BY = 2 ** 20;
 
 export interface FailedOver {
@@ -32,11 +33,12 @@ export async function failOverWithLag(rig: Rig, postgres: ReplicatedPostgres): P
   await postgres.caughtUp();
   await postgres.cutReplication();
   const claimNoBefore = await lastClaimNo(rig);
+  await rig.db.query("SELECT nextval('signalbox.claim_no') FROM generate_series(1, $1)", [WRITTEN_AHEAD]);
   await until(
     "enough is claimed that the standby does not know of",
     async () =>
-      (await lastClaimNo(rig)) > claimNoBefore + NUMBERS_IN_THE_LAG &&
-      (await allRun(
+      (await lastClaimNo(rig)) > claimNoBefore + WRITTEN_AHEAD + CLAIMS_IN_THE_LAG &&
+      (await someRun(
         rig,
         taskRuns.map(({ taskRunId }) => taskRunId),
       )),
@@ -53,14 +55,14 @@ export async function failOverWithLag(rig: Rig, postgres: ReplicatedPostgres): P
     () => cluster.running.every((each) => each.count("timeline.changed") > (seenBefore.get(each) ?? 0)),
     { withinMs: WITHIN_MS },
   );
-  await until("somebody claims", async () => (await lastClaimNo(rig)) > claimNo + NUMBERS_IN_THE_LAG, {
+  await until("somebody claims", async () => (await lastClaimNo(rig)) > claimNo + CLAIMS_IN_THE_LAG, {
     withinMs: WITHIN_MS,
   });
   const raisedTo = await lastClaimNo(rig);
   if (raisedTo <= claimNoBefore + RAISED_BY) {
     throw new Error(`The numbers went on at ${raisedTo} after ${claimNo} on the old primary`);
   }
-  return { mayBeLost, ms, lag: claimNo - claimNoBefore, raisedTo };
+  return { mayBeLost, ms, lag: claimNo - claimNoBefore - WRITTEN_AHEAD, raisedTo };
 }
 
 async function lastClaimNo({ db }: Rig): Promise<number> {
@@ -75,10 +77,10 @@ async function lastClaimNo({ db }: Rig): Promise<number> {
   );
 }
 
-async function allRun({ db }: Rig, taskRunIds: readonly string[]): Promise<boolean> {
+async function someRun({ db }: Rig, taskRunIds: readonly string[]): Promise<boolean> {
   const { rowCount } = await db.query(
     "SELECT FROM signalbox.task_run WHERE id = ANY ($1::uuid[]) AND status = 'RUNNING'",
     [taskRunIds],
   );
-  return rowCount === taskRunIds.length;
+  return rowCount !== null && rowCount > 0;
 }

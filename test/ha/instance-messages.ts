@@ -54,14 +54,15 @@ export interface Holding {
 
 export type FromInstance =
   /** Where it found the library: these tests are about compiled code. */
-  | { readonly kind: "loaded"; readonly core: string }
+  | { readonly kind: "loaded"; readonly core: string; readonly clock: number }
   | { readonly kind: "event"; readonly event: InstanceEvent }
   | ({ readonly kind: "holding"; readonly requestNo: number } & Holding)
   /** It tries again. */
   | { readonly kind: "not_started"; readonly message: string };
 
-/** Every instance runs these. `stubborn` does not stop when it is told to; `unseen` is for claims in an instance's name. */
-export type WorkKind = "work" | "stubborn" | "unseen";
+/** Every instance runs these. `stubborn` does not stop when it is told to; `unseen` is for claims in an
+ * instance's name; `hungry` needs more memory than a small instance has. */
+export type WorkKind = "work" | "stubborn" | "unseen" | "hungry";
 
 export interface WorkInput {
   readonly ms: number;

@@ -20,7 +20,7 @@ process.on("message", (message) => {
   else tell({ kind: "holding", requestNo: message.requestNo, instanceId, claims: Object.fromEntries(held) });
 });
 process.once("disconnect", () => process.exit());
-tell({ kind: "loaded", core: import.meta.resolve("@signalbox/core") });
+tell({ kind: "loaded", core: import.meta.resolve("@signalbox/core"), clock: Date.now() });
 
 async function start({ name, databaseUrl, traceFile, settings }) {
   const trace = openTrace(traceFile);
@@ -31,6 +31,13 @@ async function start({ name, databaseUrl, traceFile, settings }) {
     tasks: [
       defineTask({ kind: "work", run: (input, context) => work(trace, input, context, context.signal) }),
       defineTask({ kind: "unseen", run: (input, context) => work(trace, input, context, context.signal) }),
+      defineTask({
+        kind: "hungry",
+        run: async (input, context) => {
+          const eaten = Array.from({ length: 4_000_000 }, (_, index) => ({ index }));
+          return { ...(await work(trace, input, context, context.signal)), eaten: eaten.length };
+        },
+      }),
       defineTask({ kind: "stubborn", run: (input, context) => work(trace, input, context, undefined) }),
     ],
     onEvent: (event) => {
@@ -61,14 +68,14 @@ async function work(trace, { ms, failUntil = 0 }, context, signal) {
 }
 
 /** Looks at each statement of the main thread on its way out: a point in the protocol, not in our own code. */
-const { query } = pg.Client.prototype;
+const send = Reflect.get(pg.Client.prototype, "query");
 pg.Client.prototype.query = function (statement, ...rest) {
   const text = typeof statement === "string" ? statement : (statement?.text ?? "");
   if (text.startsWith("BEGIN")) this.isMarked = false;
   const isThere = dying?.text !== undefined && text.includes(dying.text);
   if (isThere) this.isMarked = true;
   if (this.isMarked && text === "COMMIT") dieIf("before commit");
-  const answer = query.call(this, statement, ...rest);
+  const answer = send.call(this, statement, ...rest);
   if (isThere) setImmediate(dieIf, "sent");
   if (this.isMarked && text === "COMMIT") void answer.then(() => dieIf("after commit"));
   return answer;

@@ -38,7 +38,9 @@ export interface Instance {
   readonly bootIds: readonly string[];
   /** Set when the process ended and nobody had killed it. */
   readonly unexpectedEnd: string | null;
-  /** Rejects with what kept it from joining. */
+  /** By its own clock, when it began. */
+  readonly clockAtStart: number | null;
+  /** Rejects with what kept it from joining; resolves where another fault has killed it meanwhile. */
   joined(): Promise<void>;
   /** How many events of this type it has told. */
   count(type: InstanceEvent["type"]): number;
@@ -73,9 +75,9 @@ export function startInstance(start: {
   readonly options?: InstanceOptions;
 }): Instance {
   const { settings, nodeOptions = [], env, under = [] } = start.options ?? {};
-  const [program = process.execPath, ...before] = [...under, process.execPath];
   // Not the runner's own flags: they would lead to the sources.
-  const child = spawn(program, [...before, ...nodeOptions, file], {
+  const command = [...under, process.execPath, ...nodeOptions, file];
+  const child = spawn(command[0] ?? process.execPath, command.slice(1), {
     env: { ...process.env, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
@@ -104,6 +106,7 @@ function watch(child: ChildProcess, name: string): Instance {
   let killed = false;
   let unexpectedEnd: string | null = null;
   let lastRequestNo = 0;
+  let clockAtStart: number | null = null;
   let said = "";
 
   const keep = (event: InstanceEvent): void => {
@@ -122,7 +125,8 @@ function watch(child: ChildProcess, name: string): Instance {
     if (message.kind === "event") keep(message.event);
     else if (message.kind === "not_started") said = message.message;
     else if (message.kind === "holding") answers.get(message.requestNo)?.(message);
-    else if (!message.core.endsWith("/packages/core/dist/index.js")) {
+    else if (message.kind === "loaded") clockAtStart = message.clock;
+    if (message.kind === "loaded" && !message.core.endsWith("/packages/core/dist/index.js")) {
       failure = `it runs ${message.core}, not what was compiled`;
     }
   });
@@ -145,8 +149,11 @@ function watch(child: ChildProcess, name: string): Instance {
     get unexpectedEnd() {
       return unexpectedEnd;
     },
+    get clockAtStart() {
+      return clockAtStart;
+    },
     joined: async () => {
-      await until(`${name} joins`, () => (failure ?? unexpectedEnd) !== null || bootId !== null, {
+      await until(`${name} joins`, () => failure !== null || state === "ended" || bootId !== null, {
         withinMs: JOIN_WITHIN_MS,
         instead: () => said,
       });

@@ -41,7 +41,12 @@ const AFTER_OUTAGE_MS = 150;
 const CANCEL_SHARE = 0.06;
 const LIMIT_SHARE = 0.03;
 
-export function startLoad(scheduler: Scheduler, random: Random): Load {
+export function startLoad(
+  scheduler: Scheduler,
+  random: Random,
+  /** Beside those that met no database. */
+  tolerates: (error: unknown) => boolean,
+): Load {
   const acknowledged: string[] = [];
   const problems: string[] = [];
   const answered: Record<string, number> = {};
@@ -75,7 +80,7 @@ export function startLoad(scheduler: Scheduler, random: Random): Load {
         await step();
         await wait(random.between(PAUSE_MS.low, PAUSE_MS.high));
       } catch (error) {
-        if (isOutage(error)) unknown += 1;
+        if (isOutage(error) || tolerates(error)) unknown += 1;
         else problems.push(describe(error));
         await wait(AFTER_OUTAGE_MS);
       }

@@ -4,6 +4,7 @@
  */
 
 import { setTimeout as wait } from "node:timers/promises";
+import type { Instance } from "./instance.ts";
 import { INSTANCE_SETTINGS, type WorkInput } from "./instance-messages.ts";
 import { isOutage } from "./outage.ts";
 import type { Random } from "./random.ts";
@@ -15,16 +16,23 @@ import { someoneWhoRuns } from "./what-became.ts";
 /** How often each fault was done. */
 export type Faults = Record<string, number>;
 
-type Fault = readonly [string, (rig: Rig, random: Random) => Promise<void>];
+/** A name, and the harm. Where it answers `false` it did not come to it, and does not count. */
+export type Fault = readonly [string, (rig: Rig, random: Random) => Promise<void | boolean>];
 
 const WITHIN_MS = 60_000;
 const { leaseMs, graceMs } = INSTANCE_SETTINGS;
 
-export async function doHarm(rig: Rig, random: Random, forMs: number): Promise<Faults> {
+/** The faults of a lane come one after the other, those of two lanes at the same time. */
+export async function doHarm(
+  rig: Rig,
+  random: Random,
+  forMs: number,
+  lanes: readonly Lane[] = LANES,
+): Promise<Faults> {
   const faults: Faults = {};
   const untilMs = performance.now() + forMs;
   const does = async ([name, harm]: Fault, chances: Random): Promise<void> => {
-    await harm(rig, chances);
+    if ((await harm(rig, chances)) === false) return;
     faults[name] = (faults[name] ?? 0) + 1;
   };
   const goOn = async (lane: Lane): Promise<void> => {
@@ -36,28 +44,28 @@ export async function doHarm(rig: Rig, random: Random, forMs: number): Promise<F
       await wait(chances.between(lane.restMs.low, lane.restMs.high));
     }
   };
-  await Promise.all(LANES.map(goOn));
+  await Promise.all(lanes.map(goOn));
   return faults;
 }
 
-const KILL: Fault = [
+export const KILL: Fault = [
   "kill -9",
   async (rig, random) => {
-    await random.pick(rig.cluster.running).kill();
+    await (await pickRunning(rig, random)).kill();
     await wait(random.between(0, 1_000));
     await rig.cluster.add();
   },
 ];
 
-const FREEZE_SHORTLY: Fault = ["freeze within the lease", freeze(200, leaseMs / 2)];
-const FREEZE_LONG: Fault = [
+export const FREEZE_SHORTLY: Fault = ["freeze within the lease", freeze(200, leaseMs / 2)];
+export const FREEZE_LONG: Fault = [
   "freeze beyond the lease",
   freeze(leaseMs + graceMs + 300, leaseMs + graceMs + 1_500),
 ];
 
 function freeze(lowMs: number, highMs: number): Fault[1] {
   return async (rig, random) => {
-    const instance = random.pick(rig.cluster.running);
+    const instance = await pickRunning(rig, random);
     instance.freeze();
     await wait(random.between(lowMs, highMs));
     instance.wake();
@@ -65,7 +73,7 @@ function freeze(lowMs: number, highMs: number): Fault[1] {
 }
 
 /** Frozen in the middle of what does not stop, and woken when that is somebody else's: its result must be refused. */
-const FREEZE_UNTIL_RESCUED: Fault = [
+export const FREEZE_UNTIL_RESCUED: Fault = [
   "freeze until rescued",
   async (rig) => {
     let outcome: string | null = null;
@@ -90,24 +98,24 @@ const FREEZE_UNTIL_RESCUED: Fault = [
   },
 ];
 
-const LOSE_A_CLAIM_ANSWER: Fault = [
+export const LOSE_A_CLAIM_ANSWER: Fault = [
   "lose the answer to a claim",
-  async (rig, random) => await loseAClaimAnswer(rig, random.pick(rig.cluster.running)),
+  async (rig, random) => await loseAClaimAnswer(rig, await pickRunning(rig, random)),
 ];
 
-const RESTART_FAST: Fault = [
+export const RESTART_FAST: Fault = [
   "PostgreSQL fast",
   async (rig, random) =>
     void (await rig.postgres.restart("fast", async () => await wait(random.between(0, 800)))),
 ];
 
-const RESTART_IMMEDIATE: Fault = [
+export const RESTART_IMMEDIATE: Fault = [
   "PostgreSQL immediate",
   async (rig, random) =>
     void (await rig.postgres.restart("immediate", async () => await wait(random.between(0, 800)))),
 ];
 
-const CUT_SESSIONS: Fault = [
+export const CUT_SESSIONS: Fault = [
   "sessions cut off",
   async (rig, random) => {
     const share = random.next();
@@ -120,7 +128,7 @@ const CUT_SESSIONS: Fault = [
   },
 ];
 
-interface Lane {
+export interface Lane {
   readonly name: string;
   readonly always: readonly Fault[];
   readonly sometimes: readonly Fault[];
@@ -148,13 +156,19 @@ const LANES: readonly Lane[] = [
   },
 ];
 
+/** The other lanes may have everybody frozen just now. */
+export async function pickRunning({ cluster }: Rig, random: Random): Promise<Instance> {
+  await until("somebody is up", () => cluster.running.length > 0, { withinMs: WITHIN_MS });
+  return random.pick(cluster.running);
+}
+
 /** As soon as the database is there, and there is something to see. */
-async function asSoonAs<Seen>(what: string, look: () => Promise<Seen | null>): Promise<Seen> {
+export async function asSoonAs<Seen>(what: string, look: () => Promise<Seen | null>): Promise<Seen> {
   return await until(what, async () => await tried(look()), { withinMs: WITHIN_MS });
 }
 
 /** Null where the database was not there. */
-async function tried<Answer>(work: Promise<Answer>): Promise<Answer | null> {
+export async function tried<Answer>(work: Promise<Answer>): Promise<Answer | null> {
   try {
     return await work;
   } catch (error) {

@@ -140,8 +140,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
         primary = next;
         standby = null;
         lead.leadTo(next.running.url);
-        // With a split brain the old connections stay where they are.
-        if (!leaveOldRunning) lead.cut();
+        lead.cut();
         return { ms: Math.round(performance.now() - fromMs), oldUrl: old.running.url };
       },
       remove,

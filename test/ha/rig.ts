@@ -25,12 +25,14 @@ import {
 } from "./trace.ts";
 import { proveEveryLoopTurns } from "./turning.ts";
 import { describeReport, startWatch, type Watch } from "./watch.ts";
+import { openWire, type Wire } from "./wire.ts";
 
 export interface Rig {
   readonly postgres: OwnPostgres;
   readonly databaseUrl: string;
   /** The client's side: no instance. */
   readonly scheduler: Scheduler;
+  readonly clientWire: Wire;
   readonly db: pg.Pool;
   readonly cluster: Cluster;
   readonly load: Load;
@@ -50,10 +52,17 @@ export interface RigOptions {
   readonly instances?: number;
   /** How every instance differs from the usual. */
   readonly instance?: InstanceOptions;
-  /** Passes that may fail in this trial beside those that met no database. */
+  /** Passes, calls and looks that may fail in this trial beside those that met no database. */
   readonly tolerates?: (told: ToldError) => boolean;
   /** Where instances connect, when it is not straight to the database. */
   readonly instancesUrl?: (databaseUrl: string) => string;
+  /**
+   * How much later than usual a dead instance's work may be found while faults happen: where several of few instances are
+   * down at once, those who are left are few. Default: 0.
+   */
+  readonly laterMs?: number;
+  /** LISTEN goes straight to the database, whatever `instancesUrl` says. */
+  readonly direct?: boolean;
   /** Before the load begins. */
   readonly prepare?: (db: pg.Pool, databaseUrl: string) => Promise<void>;
 }
@@ -77,16 +86,21 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   const name = `trial_${rigs}`;
   const databaseUrl = await createDatabase(postgres.url, name);
   const traceFile = join(postgres.dir, `${name}.jsonl`);
+  const clientWire = await openWire(databaseUrl);
   const client = { databaseUrl, ...INSTANCE_SETTINGS, name: "client" };
-  const scheduler = createScheduler({ ...client, poolSize: 3 });
-  const looker = createScheduler({ ...client, poolSize: 1 });
+  const scheduler = createScheduler({ ...client, databaseUrl: clientWire.url, poolSize: 3 });
+  const { laterMs = 0 } = options;
+  const looker = createScheduler({ ...client, poolSize: 1, graceMs: client.graceMs + laterMs });
   const db = new pg.Pool({ connectionString: databaseUrl, max: 3, query_timeout: 30_000 });
   // A connection that breaks is told by a rejected query; without listeners it would end the tests.
   db.on("error", () => {}).on("connect", (connection) => connection.on("error", () => {}));
   const cluster = createCluster({
     databaseUrl: options.instancesUrl?.(databaseUrl) ?? databaseUrl,
     traceFile,
-    ...(options.instance && { options: options.instance }),
+    options: {
+      ...options.instance,
+      settings: { ...options.instance?.settings, ...(options.direct === true && { directUrl: databaseUrl }) },
+    },
   });
   let load: Load | null = null;
   let watch: Watch | null = null;
@@ -96,18 +110,24 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await load?.stop();
     await watch?.stop();
     await Promise.all([scheduler.stop(), looker.stop(), db.ended ? null : db.end()]);
+    await clientWire.close();
   };
   try {
     await scheduler.migrate();
     await options.prepare?.(db, databaseUrl);
     const count = options.instances ?? INSTANCES;
     await Promise.all(Array.from({ length: count }, async () => await cluster.add()));
-    load = startLoad(scheduler, random.fork("load"));
-    watch = startWatch({ db, scheduler: looker, cluster });
+    const tolerates = (error: unknown): boolean =>
+      error instanceof Error &&
+      options.tolerates?.({ message: error.message, code: (error as { code?: string }).code ?? null }) ===
+        true;
+    load = startLoad(scheduler, random.fork("load"), tolerates);
+    watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs });
     const rig: Rig = {
       postgres,
       databaseUrl,
       scheduler,
+      clientWire,
       db,
       cluster,
       load,

@@ -13,7 +13,7 @@ interface Lock {
   release(): Promise<void>;
 }
 
-export async function takeLock(rig: Rig, statement: string): Promise<Lock> {
+export async function takeLock(rig: Rig, statement: string, withinMs = WITHIN_MS): Promise<Lock> {
   const client = new pg.Client({ connectionString: rig.databaseUrl, query_timeout: 10_000 });
   client.on("error", () => {});
   await client.connect();
@@ -28,8 +28,7 @@ export async function takeLock(rig: Rig, statement: string): Promise<Lock> {
     return rig.cluster.running.find(({ name }) => waiting[0]?.name === `signalbox ${name}`) ?? null;
   };
   return {
-    waiter: async () =>
-      await until("an instance waits for the lock", blocked, { withinMs: WITHIN_MS, everyMs: 10 }),
+    waiter: async () => await until("an instance waits for the lock", blocked, { withinMs, everyMs: 10 }),
     release: async () => await client.end(),
   };
 }

@@ -33,9 +33,12 @@ export function startWatch(deps: {
   readonly db: pg.Pool;
   readonly scheduler: Scheduler;
   readonly cluster: Cluster;
+  /** Looks that may fail beside those that met no database. */
+  readonly tolerates: (error: unknown) => boolean;
+  readonly laterMs: number;
 }): Watch {
   const holding = new HoldingWatch();
-  const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS);
+  const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS + deps.laterMs);
   const violations = new Set<string>();
   const waited: Record<string, number> = { RUN_AT: 0, VERSION_ORDER: 0, RUN_LIMIT: 0, RESOURCE_BUSY: 0 };
   let looks = 0;
@@ -44,7 +47,7 @@ export function startWatch(deps: {
   const every = async (ms: number, look: () => Promise<void>): Promise<void> => {
     while (!stopping) {
       await look().catch((error: unknown) => {
-        if (!isOutage(error)) violations.add(`A look failed: ${String(error)}`);
+        if (!isOutage(error) && !deps.tolerates(error)) violations.add(`A look failed: ${String(error)}`);
       });
       await wait(ms);
     }

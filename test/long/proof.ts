@@ -1,0 +1,86 @@
+/** Writes what a run has shown to `docs/proof.md`, below "Chaos": one entry per test, replaced by the next run of it. */
+
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Sometimes } from "../ha/sometimes.ts";
+
+export interface Proof {
+  /** A sentence that the run has shown to hold. */
+  readonly title: string;
+  readonly seed: number;
+  readonly seconds: number;
+  /** How often each fault was done. */
+  readonly faults: Sometimes;
+  /** How often each path was taken that faults are there for. */
+  readonly paths: Sometimes;
+  /** What else is worth knowing, a line each. */
+  readonly notes?: readonly string[];
+}
+
+const FILE = fileURLToPath(new URL("../../docs/proof.md", import.meta.url));
+const HEAD = "# Proof\n\nWhat the long tests have shown, written by their last runs. Not by hand.\n";
+const CHAOS = "## Chaos\n";
+const CHAOS_INTRO = `
+Real processes of compiled code, a load at every gate, and somebody who checks the [properties](invariants.md) every second while faults
+happen and once more over the whole history when all has drained. \`npm run test:long\`; \`SIGNALBOX_LONG_SEED\` repeats the choices of a
+run, \`SIGNALBOX_LONG_SECONDS\` sets its length. A path that was never taken fails the run.
+`;
+
+export function writeProof(proof: Proof): void {
+  const text = existsSync(FILE) ? readFileSync(FILE, "utf8") : HEAD;
+  const [before, after] = splitAt(text);
+  const entry = render(proof);
+  process.stdout.write(`\n${entry}\n`);
+  writeFileSync(FILE, `${before}${replaceEntry(after, proof.title, entry)}`);
+}
+
+/** At the end of the section "Chaos", which is made where it is missing. */
+function splitAt(text: string): readonly [string, string] {
+  const from = text.indexOf(CHAOS);
+  if (from < 0) return [`${text.trimEnd()}\n\n${CHAOS}${CHAOS_INTRO}`, ""];
+  return [text.slice(0, from), text.slice(from)];
+}
+
+function replaceEntry(section: string, title: string, entry: string): string {
+  const from = section.indexOf(`### ${title}\n`);
+  if (from >= 0) {
+    const rest = section.slice(from + 4);
+    const next = rest.search(/^##/m);
+    const after = next < 0 ? "" : rest.slice(next);
+    return `${section.slice(0, from)}${entry}\n${after === "" ? "" : `\n${after}`}`;
+  }
+  // Before the section that somebody else wrote after ours.
+  const next = section.slice(CHAOS.length).search(/^## /m);
+  if (next < 0) return `${section.trimEnd()}${section === "" ? "" : "\n"}\n${entry}\n`;
+  const at = CHAOS.length + next;
+  return `${section.slice(0, at).trimEnd()}\n\n${entry}\n\n${section.slice(at)}`;
+}
+
+function render({ title, seed, seconds, faults, paths, notes = [] }: Proof): string {
+  const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  const when = new Date().toISOString().slice(0, 16).replace("T", " ");
+  const rows = [
+    `${when} UTC, commit ${commit()}, seed ${seed}, ${Math.round(seconds)} s, Node ${process.versions.node}.`,
+    "",
+    `- ${total} faults: ${list(faults)}`,
+    ...(Object.keys(paths).length === 0 ? [] : [`- paths taken: ${list(paths)}`]),
+    ...notes.map((note) => `- ${note}`),
+  ];
+  return `### ${title}\n\n${rows.join("\n")}`;
+}
+
+function list(counts: Sometimes): string {
+  return Object.entries(counts)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+}
+
+function commit(): string {
+  try {
+    return execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+  } catch {
+    return "unknown";
+  }
+}
