@@ -62,12 +62,14 @@ export function findLeftovers(leftovers: Leftovers): readonly string[] {
 /** The oldest open task runs and where they stand, for the message of a test that does not end. */
 async function describeOpen(db: pg.Pool | pg.Client): Promise<string> {
   const { rows } = await db.query<{ text: string }>(`
-    SELECT format('%s attempt %s %s, parked at %s %s since %s, claimed by %s, run %s, wants %s, version %s', t.id,
-                  t.attempt, t.status, w.blocked_on, w.blocked_key, w.blocked_since, t.claimed_by, t.run_id, k.resources,
+    SELECT format('%s attempt %s %s, parked at %s %s since %s, claimed by %s (%s until %s), run %s, wants %s, version %s', t.id,
+                  t.attempt, t.status, w.blocked_on, w.blocked_key, w.blocked_since, t.claimed_by, i.state, i.expires_at,
+                  t.run_id, k.resources,
                   k.version) AS text
       FROM signalbox.task_run AS t
       JOIN signalbox.task AS k ON k.id = t.task_id
       LEFT JOIN signalbox.waiting AS w ON w.task_run_id = t.id
+      LEFT JOIN signalbox.instance AS i ON i.boot_id = t.claimed_by
      WHERE t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')
      ORDER BY t.id LIMIT 10`);
   return rows.map(({ text }) => text).join("\n");

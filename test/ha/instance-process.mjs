@@ -71,15 +71,20 @@ async function work(trace, { ms, failUntil = 0 }, context, signal) {
 const send = Reflect.get(pg.Client.prototype, "query");
 pg.Client.prototype.query = function (statement, ...rest) {
   const text = typeof statement === "string" ? statement : (statement?.text ?? "");
-  if (text.startsWith("BEGIN")) this.isMarked = false;
-  const isThere = dying?.text !== undefined && text.includes(dying.text);
-  if (isThere) this.isMarked = true;
-  if (this.isMarked && text === "COMMIT") dieIf("before commit");
-  const answer = send.call(this, statement, ...rest);
-  if (isThere) setImmediate(dieIf, "sent");
-  if (this.isMarked && text === "COMMIT") void answer.then(() => dieIf("after commit"));
-  return answer;
+  if (dying?.text === undefined) return send.call(this, statement, ...rest);
+  return sendAndDie(this, text, () => send.call(this, statement, ...rest));
 };
+
+function sendAndDie(client, text, sendIt) {
+  const isThere = text.includes(dying.text);
+  client.isMarked = isThere || (client.isMarked && !text.startsWith("BEGIN"));
+  const ends = client.isMarked && text === "COMMIT";
+  if (ends) dieIf("before commit");
+  const answer = sendIt();
+  if (isThere) setImmediate(dieIf, "sent");
+  if (ends) void answer.then(() => dieIf("after commit"));
+  return answer;
+}
 
 function dieIf(at) {
   if (dying?.at === at) process.kill(process.pid, "SIGKILL");

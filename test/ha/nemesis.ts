@@ -163,7 +163,7 @@ export async function pickRunning({ cluster }: Rig, random: Random): Promise<Ins
 }
 
 /** As soon as the database is there, and there is something to see. */
-export async function asSoonAs<Seen>(what: string, look: () => Promise<Seen | null>): Promise<Seen> {
+async function asSoonAs<Seen>(what: string, look: () => Promise<Seen | null>): Promise<Seen> {
   return await until(what, async () => await tried(look()), { withinMs: WITHIN_MS });
 }
 

@@ -8,7 +8,7 @@ import { type RunningPostgres, startPostgres } from "../../packages/server/src/p
 import { makeOwnDir, quitAtOnce } from "./own-dir.ts";
 
 /** `fast`: sessions are cut off and data is put in order. `immediate`: as if killed, with recovery at the start. */
-export type StopMode = "fast" | "immediate";
+type StopMode = "fast" | "immediate";
 
 export interface OwnPostgres {
   /** For files of the test: goes with the server. */

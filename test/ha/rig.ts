@@ -153,12 +153,27 @@ async function settleDown(rig: Rig, leniency: Leniency): Promise<Ended> {
   await proveEveryLoopTurns(rig, rig.cluster.running);
   await rig.load.stop();
   const from = performance.now();
-  await drain(rig.db, { withinMs: DRAIN_WITHIN_MS, standsStillMs: STANDS_STILL_MS });
+  await drain(rig.db, { withinMs: DRAIN_WITHIN_MS, standsStillMs: STANDS_STILL_MS }).catch(
+    (error: unknown) => {
+      throw new Error(`${String(error)}\n${describeLast(rig)}`, { cause: error });
+    },
+  );
   const drainMs = Math.round(performance.now() - from);
   await rig.watch.stop();
   const wrong = await findWrong(rig, leniency);
   if (wrong.length > 0) throw new Error(`${wrong.length} found:\n${wrong.slice(0, 20).join("\n")}`);
   return await summarise(rig, drainMs);
+}
+
+/** What may have kept it from draining. */
+function describeLast({ cluster, watch }: Rig): string {
+  const instances = cluster.all
+    .filter(({ state }) => state !== "ended")
+    .map((each) => {
+      const failed = each.told("loop.failed").slice(-3);
+      return `${each.name} ${each.state} as ${each.bootId}: ${failed.map(({ loop, code, message }) => `${loop} ${code} ${message}`).join("; ")}`;
+    });
+  return [...instances, ...watch.violations.slice(0, 10)].join("\n");
 }
 
 async function findWrong(rig: Rig, { mayBeLost, tolerates }: Leniency): Promise<readonly string[]> {

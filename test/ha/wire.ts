@@ -22,7 +22,7 @@ export interface Wire {
    * The next COMMIT of a transaction with this text in one of its statements is carried out, its answer is lost
    * and the connection breaks. Resolves to whether that happened; `false` when it was called off.
    */
-  loseAnswer(text: string): { readonly lost: Promise<boolean>; callOff(): void };
+  loseAnswer(text: string): { readonly lost: Promise<boolean>; readonly callOff: () => void };
   close(): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ function ambushFor(text: string, state: State): ReturnType<Wire["loseAnswer"]> {
 
 function join(client: Socket, upstream: Socket, state: State, forget: (socket: Socket) => void): void {
   const listening = { inAmbush: false, losing: false };
-  flow(client, upstream, state, "to the database", (bytes) => {
+  flow({ from: client, to: upstream, direction: "to the database" }, state, (bytes) => {
     const { ambush } = state;
     if (ambush === null) return true;
     if (bytes.includes(ambush.text)) listening.inAmbush = true;
@@ -126,7 +126,7 @@ function join(client: Socket, upstream: Socket, state: State, forget: (socket: S
     if (listening.inAmbush && bytes.includes("COMMIT\0")) listening.losing = true;
     return true;
   });
-  flow(upstream, client, state, "to the instance", () => {
+  flow({ from: upstream, to: client, direction: "to the instance" }, state, () => {
     if (!listening.losing) return true;
     client.resetAndDestroy();
     upstream.destroy();
@@ -147,10 +147,8 @@ function join(client: Socket, upstream: Socket, state: State, forget: (socket: S
 
 /** Passes bytes on in their order, when they are allowed to. */
 function flow(
-  from: Socket,
-  to: Socket,
+  { from, to, direction }: { readonly from: Socket; readonly to: Socket; readonly direction: Direction },
   state: State,
-  direction: Direction,
   look: (bytes: Buffer) => boolean,
 ): void {
   let before: Promise<void> = Promise.resolve();

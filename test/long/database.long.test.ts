@@ -38,7 +38,8 @@ function secondsSince(): number {
 }
 
 it("survives ten immediate stops within a minute", async () => {
-  const { cluster, postgres: server, settleDown } = await open();
+  const station = await open();
+  const { cluster, postgres: server } = station;
   const times = 10;
   for (let stops = 0; stops < times; stops += 1) {
     const begunAtMs = performance.now();
@@ -49,7 +50,7 @@ it("survives ten immediate stops within a minute", async () => {
     });
   }
   const paths = { "failed passes": cluster.count("loop.failed") };
-  const { summary } = await settleDown();
+  const { summary } = await station.settleDown();
   requireTaken(paths);
   writeProof({
     title: "A crash loop of the database is survived",
@@ -64,10 +65,8 @@ it("survives ten immediate stops within a minute", async () => {
 it("goes on when the server has no connection left, and keeps its leases", async () => {
   const tooMany = ({ code, message }: ToldError): boolean =>
     code === "53300" || brokenLine({ code, message });
-  const { cluster, db, databaseUrl, settleDown } = await open(
-    { max_connections: "40" },
-    { tolerates: tooMany },
-  );
+  const station = await open({ max_connections: "40" }, { tolerates: tooMany });
+  const { cluster, db, databaseUrl } = station;
   const guests = await fill(databaseUrl);
   const fencedBefore = cluster.count("instance.fenced");
   // Pools must come back for more, the lease's own connection is kept.
@@ -81,7 +80,7 @@ it("goes on when the server has no connection left, and keeps its leases", async
   await until("passes are refused", () => refused() >= 5, { withinMs: WITHIN_MS });
   const fenced = cluster.count("instance.fenced") - fencedBefore;
   await Promise.all([...guests, ...more].map(async (guest) => await guest.end()));
-  const { summary } = await settleDown();
+  const { summary } = await station.settleDown();
 
   expect(fenced).toBe(0);
   writeProof({

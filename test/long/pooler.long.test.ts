@@ -40,7 +40,7 @@ it("keeps every promise through PgBouncer in transaction mode", async (test) => 
   const pooler = await startPgBouncer(program, postgres.url, postgres.dir);
   bouncer = pooler;
   rig = await openRig(postgres, randomFrom(longSeed), {
-    instancesUrl: pooler.urlOf,
+    instancesUrl: (databaseUrl) => pooler.urlOf(databaseUrl),
     direct: true,
     // PgBouncer's own words for a server that is not there.
     tolerates: (told) =>

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from "../testing/test-database.
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { monotonicMs } from "./monotonic.ts";
 
-const LEASE_MS = 2_000;
+const LEASE_MS = 4_000;
 const BEAT_MS = 200;
 
 let database: TestDatabase;

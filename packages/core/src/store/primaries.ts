@@ -3,12 +3,13 @@
  * primary, and a name may lead to a standby for a while.
  */
 
+import { callbackify } from "node:util";
 import type pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
 
 export interface Primaries {
   /** Of a new connection, before it is given to anybody. */
-  readonly verify: (client: pg.PoolClient, done: (problem?: Error) => void) => void;
+  readonly verify: (client: pg.PoolClient, done: (problem: Error) => void) => void;
   /** Whether it leads to the newest primary that this process knows of. */
   readonly isCurrent: (client: pg.PoolClient) => boolean;
   readonly require: (timeline: number) => void;
@@ -35,12 +36,7 @@ export function rememberPrimaries(): Primaries {
     timelines.set(client, timeline);
   };
   return {
-    verify: (client, done) => {
-      look(client).then(
-        () => done(),
-        (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
-      );
-    },
+    verify: callbackify(look),
     isCurrent: (client) => (timelines.get(client) ?? 0) >= newest,
     require,
     newest: () => newest,

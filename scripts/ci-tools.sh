@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Installs what some long tests need and a machine may lack. Only for CI and for people who want every row of the
+# fault matrix: the tests install nothing, and skip with a line what they do not find.
+set -euo pipefail
+
+if ! command -v apt-get >/dev/null; then
+  echo "No apt-get here: install libfaketime, pgbouncer and prlimit (util-linux) by hand." >&2
+  exit 1
+fi
+apt-get update
+apt-get install --yes --no-install-recommends libfaketime pgbouncer util-linux
+# The package starts a service of its own; the tests start theirs.
+if command -v systemctl >/dev/null; then systemctl disable --now pgbouncer || true; fi
