@@ -72,9 +72,27 @@ const ENGINE_LIMITS: readonly Limit[] = [
     unit: "ms",
   },
   {
-    what: "time to obey the signal at shutdown",
+    what: "time to obey the signal at shutdown, and before an execution counts as stuck",
     file: `${CORE}/engine/engine.ts`,
     name: "OBEY_MS",
+    unit: "ms",
+  },
+  {
+    what: "silence of the event loop that is an event, and makes an instance not ready",
+    file: `${CORE}/engine/self-watch.ts`,
+    name: "LAG_LIMIT_MS",
+    unit: "ms",
+  },
+  {
+    what: "between two looks at the state of the database",
+    file: `${CORE}/engine/loops.ts`,
+    name: "WATCH_MS",
+    unit: "ms",
+  },
+  {
+    what: "age of an open transaction from which on it is called overlong",
+    file: `${CORE}/engine/watcher.ts`,
+    name: "OVERLONG_MS",
     unit: "ms",
   },
   { what: "between two slow sweeps", file: `${CORE}/engine/loops.ts`, name: "SWEEP_MS", unit: "ms" },

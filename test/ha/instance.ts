@@ -21,6 +21,8 @@ const COUNTED = new Set<InstanceEvent["type"]>([
   "task_run.claimed",
   "task_run.settled",
   "gate.lock_missed",
+  "lease.renewed",
+  "loop.passed",
 ]);
 /** How long an instance that is not frozen may take to say what it holds before it counts as silent. */
 const ANSWER_MS = 1_000;

@@ -18,6 +18,7 @@ export type { TaskRunStatus, TaskStatus } from "./domain/task-status.ts";
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
 export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
+export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
 export {
   type CallerTransaction,
   type CancelAnswer,

@@ -3,8 +3,17 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Executor } from "../executors/executor.ts";
 import type { Pool } from "../store/database.ts";
+import { type InstanceHealth, keepHealth } from "./health.ts";
 import type { Loop } from "./loop.ts";
-import { claimerLoop, joinerLoop, promoterLoop, reconcilerLoop, rescuerLoop, settlerLoop } from "./loops.ts";
+import {
+  claimerLoop,
+  joinerLoop,
+  promoterLoop,
+  reconcilerLoop,
+  rescuerLoop,
+  settlerLoop,
+  watcherLoop,
+} from "./loops.ts";
 import { Memberships } from "./membership.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { reconcileOnce } from "./reconciler.ts";
@@ -21,13 +30,14 @@ export interface EngineDeps {
   readonly emit: Emit;
 }
 
-type LoopName = "promoter" | "claimer" | "settler" | "rescuer" | "reconciler" | "joiner";
+type LoopName = "promoter" | "claimer" | "settler" | "rescuer" | "reconciler" | "joiner" | "watcher";
 
 /** What the loops share. */
 export interface EngineParts extends EngineDeps {
   readonly memberships: Memberships;
   readonly settler: Settler;
   readonly wake: (loop: LoopName) => void;
+  readonly onPassed: (loop: string, tookMs: number) => void;
   readonly onError: (error: unknown, loop: string) => void;
 }
 
@@ -35,9 +45,10 @@ export interface Engine {
   start: () => Promise<void>;
   /** Claims nothing more, waits for what runs, ends what does not end by itself, records all, leaves. */
   stop: () => Promise<void>;
+  health: () => InstanceHealth;
 }
 
-/** How long an execution may take to obey its signal at shutdown. */
+/** How long an execution may take to obey its signal before it counts as stuck, and at shutdown. */
 const OBEY_MS = 5_000;
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -52,15 +63,10 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const settler = createSettler({ pool, batchSize: settings.batchSize, emit });
   const onError = (error: unknown, loop: string): void => emit({ type: "loop.failed", loop, error });
-  const parts: EngineParts = { ...deps, memberships, settler, wake, onError };
-  const loops: Readonly<Record<LoopName, Loop>> = {
-    promoter: promoterLoop(parts),
-    claimer: claimerLoop(parts),
-    settler: settlerLoop(parts),
-    rescuer: rescuerLoop(parts),
-    reconciler: reconcilerLoop(parts),
-    joiner: joinerLoop(parts),
-  };
+  const onPassed = (loop: string, tookMs: number): void => emit({ type: "loop.passed", loop, tookMs });
+  const parts: EngineParts = { ...deps, memberships, settler, wake, onPassed, onError };
+  const loops = loopsOf(parts);
+  const health = keepHealth({ memberships, slots: settings.slots, obeyMs: OBEY_MS, emit });
   wakeups.on("signalbox_gate", () => wake("promoter"));
   wakeups.on("signalbox_ready", () => wake("claimer"));
   wakeups.on("signalbox_cancel", () => wake("reconciler"));
@@ -70,8 +76,11 @@ export function createEngine(deps: EngineDeps): Engine {
       await memberships.join();
       wakeups.start();
       for (const loop of Object.values(loops)) loop.start();
+      health.start();
     },
     stop: async () => {
+      health.drain();
+      memberships.tellDraining();
       await Promise.all([loops.joiner.stop(), loops.claimer.stop()]);
       await memberships.startDraining().catch((error: unknown) => onError(error, "draining"));
       if (!(await allEnded(memberships, settings.drainMs))) {
@@ -79,14 +88,30 @@ export function createEngine(deps: EngineDeps): Engine {
         await allEnded(memberships, OBEY_MS);
       }
       await Promise.all(
-        [loops.promoter, loops.rescuer, loops.reconciler, loops.settler].map((loop) => loop.stop()),
+        [loops.promoter, loops.rescuer, loops.reconciler, loops.settler, loops.watcher].map((loop) =>
+          loop.stop(),
+        ),
       );
       await recordTheRest(parts).catch((error: unknown) => {
         // The database is away. What is not recorded is rescued by whoever finds it.
         onError(error, "settler");
       });
       await memberships.leave();
+      health.stop();
     },
+    health: health.read,
+  };
+}
+
+function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {
+  return {
+    promoter: promoterLoop(parts),
+    claimer: claimerLoop(parts),
+    settler: settlerLoop(parts),
+    rescuer: rescuerLoop(parts),
+    reconciler: reconcilerLoop(parts),
+    joiner: joinerLoop(parts),
+    watcher: watcherLoop(parts),
   };
 }
 

@@ -3,16 +3,22 @@
 import type { TaskRunId } from "../domain/ids.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
+import { monotonicMs } from "./monotonic.ts";
 
 export interface HeldClaim {
   readonly claim: Claim;
   readonly stop: AbortController;
+  /** Monotonic time. */
+  readonly begunAtMs: number;
+  /** Monotonic time at which it was told to stop. */
+  toldToStopAtMs: number | null;
   /** Its execution has ended; only the settlement is still to be recorded. */
   ended: boolean;
 }
 
-export function stopExecution({ stop }: HeldClaim, because: ExecutionStoppedError["because"]): void {
-  stop.abort(new ExecutionStoppedError(because));
+export function stopExecution(held: HeldClaim, because: ExecutionStoppedError["because"]): void {
+  held.toldToStopAtMs ??= monotonicMs();
+  held.stop.abort(new ExecutionStoppedError(because));
 }
 
 export class HeldClaims {
@@ -45,7 +51,13 @@ export class HeldClaims {
     // A failover undid our first claim of it and it came to us again: only the second one counts.
     const former = this.#held.get(claim.taskRunId);
     if (former !== undefined) stopExecution(former, "fence");
-    const held: HeldClaim = { claim, stop: new AbortController(), ended: false };
+    const held: HeldClaim = {
+      claim,
+      stop: new AbortController(),
+      begunAtMs: monotonicMs(),
+      toldToStopAtMs: null,
+      ended: false,
+    };
     this.#held.set(claim.taskRunId, held);
     this.#openByBatch.set(claim.claimNo, (this.#openByBatch.get(claim.claimNo) ?? 0) + 1);
     this.#executing += 1;
@@ -86,5 +98,13 @@ export class HeldClaims {
 
   get executing(): number {
     return this.#executing;
+  }
+
+  /** Executions that have ignored for this long that they were told to stop. */
+  stuck(forMs: number): number {
+    const beforeMs = monotonicMs() - forMs;
+    return this.all().filter(
+      ({ ended, toldToStopAtMs }) => !ended && toldToStopAtMs !== null && toldToStopAtMs <= beforeMs,
+    ).length;
   }
 }

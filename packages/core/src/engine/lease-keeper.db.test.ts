@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import { closeDatabase } from "../../test/close-database.ts";
 import type { InstanceId } from "../domain/ids.ts";
 import { openPool, type Pool } from "../store/database.ts";
 import { joinCluster } from "../store/instances/instance.ts";
@@ -17,6 +18,7 @@ let lease: LeaseKeeper;
 let renewals = 0;
 let losses = 0;
 let told: (number | "lost")[] = [];
+let failures: unknown[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase(inject("adminUrl"));
@@ -30,6 +32,7 @@ beforeEach(async () => {
   renewals = 0;
   losses = 0;
   told = [];
+  failures = [];
   const begunAtMs = monotonicMs();
   instanceId = await joinCluster(pool, { name: "inst-a", kinds: [], slots: 1, leaseMs: LEASE_MS });
   lease = keepLease({
@@ -44,6 +47,7 @@ beforeEach(async () => {
     onRenewed: () => {
       renewals += 1;
     },
+    onFailed: (error) => failures.push(error),
     onLost: () => {
       losses += 1;
       told.push("lost");
@@ -115,4 +119,18 @@ it("gives the lease up before it ends in the database, when no renewal comes thr
   expect(lease.isTrusted()).toBe(false);
   expect(await leaseLeftMs()).toBeGreaterThan(0);
   await database.client.query("ROLLBACK");
+});
+
+it("tells each beat that failed, with the code of its error", async () => {
+  const connections = await closeDatabase(inject("adminUrl"), database.url);
+  await database.client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'signalbox lease'`,
+  );
+
+  await until(() => failures.length > 0);
+
+  expect(failures[0]).toBeInstanceOf(Error);
+  expect(failures[0]).toHaveProperty("code", "55000");
+  await connections.reopen();
 });

@@ -16,7 +16,9 @@ export interface LeaseKeeperOptions {
   readonly begunAtMs: number;
   /** Of the server that answered, before either of the others is called. */
   readonly onTimeline: (timeline: number) => void;
-  readonly onRenewed: () => void;
+  readonly onRenewed: (tookMs: number) => void;
+  /** A beat failed; the lease is trusted for so long without a good one. */
+  readonly onFailed: (error: unknown, trustedForMs: number) => void;
   /** Called once: everything must be given up now, before the lease ends in the database. */
   readonly onLost: () => void;
 }
@@ -35,7 +37,8 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   const memory = openLeaseMemory(buffer);
   let over = false;
 
-  const isTrusted = (): boolean => !over && monotonicMs() < memory.renewedAtMs() + leaseMs * TRUSTED_PART;
+  const trustedForMs = (): number => memory.renewedAtMs() + leaseMs * TRUSTED_PART - monotonicMs();
+  const isTrusted = (): boolean => !over && trustedForMs() > 0;
   const lose = (): void => {
     if (over) return;
     over = true;
@@ -46,13 +49,18 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   const thread: Worker = startThread("lease-thread", data);
   thread.on("message", (message: LeaseMessage) => {
     if (over) return;
-    if (message.kind === "failed") return;
+    if (message.kind === "failed") {
+      options.onFailed(errorOf(message), Math.max(0, trustedForMs()));
+      return;
+    }
     options.onTimeline(message.timeline);
     if (message.kind === "lost") lose();
-    else options.onRenewed();
+    else options.onRenewed(message.tookMs);
   });
   // A thread that cannot run renews nothing: the deadline decides, as with every other failure.
-  thread.on("error", () => {});
+  thread.on("error", (error) => {
+    if (!over) options.onFailed(error, Math.max(0, trustedForMs()));
+  });
   const timer = setInterval(
     () => {
       memory.tick();
@@ -69,4 +77,9 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
       await thread.terminate();
     },
   };
+}
+
+/** An error does not keep its code on the way between threads. */
+function errorOf({ message, code }: Extract<LeaseMessage, { kind: "failed" }>): Error {
+  return Object.assign(new Error(message), code === null ? {} : { code });
 }

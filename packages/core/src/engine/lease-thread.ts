@@ -20,9 +20,9 @@ export interface LeaseThreadData {
 }
 
 export type LeaseMessage =
-  | { readonly kind: "renewed"; readonly timeline: number }
+  | { readonly kind: "renewed"; readonly timeline: number; readonly tookMs: number }
   | { readonly kind: "lost"; readonly timeline: number }
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "failed"; readonly message: string; readonly code: string | null };
 
 /** A main loop that has not ticked for this long is taken for dead. */
 const MAIN_LOOP_DEAD_MS = 120_000;
@@ -64,9 +64,10 @@ async function beat(): Promise<void> {
     });
     if (renewed === null) return tell({ kind: "lost", timeline: pool.newestTimeline() });
     memory.renewed(sentAtMs);
-    tell({ kind: "renewed", timeline: renewed.timeline });
+    tell({ kind: "renewed", timeline: renewed.timeline, tookMs: monotonicMs() - sentAtMs });
   } catch (error) {
-    tell({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+    const code = error instanceof Error && "code" in error ? String(error.code) : null;
+    tell({ kind: "failed", message: error instanceof Error ? error.message : String(error), code });
   }
 }
 

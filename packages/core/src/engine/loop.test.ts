@@ -11,12 +11,19 @@ afterEach(() => {
 });
 
 /** A loop with a count of its passes and what went wrong in them. */
-function loopOf(options: Partial<LoopOptions>): { loop: Loop; passes: () => number; errors: unknown[] } {
+function loopOf(options: Partial<LoopOptions>): {
+  loop: Loop;
+  passes: () => number;
+  errors: unknown[];
+  told: unknown[];
+} {
   let passes = 0;
   const errors: unknown[] = [];
+  const told: unknown[] = [];
   const loop = createLoop({
     name: "test",
     intervalMs: HOUR_MS,
+    onPassed: (name, tookMs) => told.push([name, tookMs]),
     onError: (error, name) => errors.push([name, error]),
     ...options,
     pass: async () => {
@@ -24,7 +31,7 @@ function loopOf(options: Partial<LoopOptions>): { loop: Loop; passes: () => numb
       return (await options.pass?.()) ?? "rest";
     },
   });
-  return { loop, passes: () => passes, errors };
+  return { loop, passes: () => passes, errors, told };
 }
 
 /** Lets everything happen that needs no time. */
@@ -126,6 +133,25 @@ describe("a loop", () => {
     await vi.advanceTimersByTimeAsync(500);
     expect(passes()).toBe(2);
     await loop.stop();
+  });
+
+  it("tells each pass that ended well, and how long it took", async () => {
+    const { loop, passes, told } = loopOf({
+      pass: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        if (passes() === 1) throw new Error("Not this one");
+        return "rest";
+      },
+    });
+
+    loop.start();
+    await vi.advanceTimersByTimeAsync(30);
+    expect(told).toEqual([]);
+
+    await vi.advanceTimersByTimeAsync(530);
+    expect(told).toEqual([["test", 30]]);
+    const stopped = loop.stop();
+    await stopped;
   });
 
   it("makes no pass before it is started, woken or not", async () => {

@@ -1,10 +1,13 @@
 /** The one loop there is; everything else is a pass. Wakes at once, loses no wake-up, survives a throw. */
 
+import { monotonicMs } from "./monotonic.ts";
+
 export interface LoopOptions {
   readonly name: string;
   /** Upper bound on the rest between two passes. */
   readonly intervalMs: number;
   readonly pass: () => Promise<"rest" | { readonly againInMs: number }>;
+  readonly onPassed: (loop: string, tookMs: number) => void;
   readonly onError: (error: unknown, loop: string) => void;
 }
 
@@ -18,7 +21,7 @@ export interface Loop {
 /** After a throw the loop waits at least this long, so that a database that is down is not hammered. */
 const AFTER_ERROR_MS = 250;
 
-export function createLoop({ name, intervalMs, pass, onError }: LoopOptions): Loop {
+export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOptions): Loop {
   let running: Promise<void> | null = null;
   let stopping = false;
   let woken = false;
@@ -40,7 +43,9 @@ export function createLoop({ name, intervalMs, pass, onError }: LoopOptions): Lo
     while (!stopping) {
       woken = false;
       try {
+        const begunAtMs = monotonicMs();
         const result = await pass();
+        onPassed(name, monotonicMs() - begunAtMs);
         // Jitter keeps instances that were deployed together from polling together.
         await rest(
           result === "rest"

@@ -14,13 +14,16 @@ import { reconcileOnce } from "./reconciler.ts";
 import { rescueOnce } from "./rescuer.ts";
 import { execute } from "./runner.ts";
 import type { Emit } from "./telemetry.ts";
+import { watchOnce } from "./watcher.ts";
 
 /** How often the whole of what waits is looked at again, as a net under wakes that were lost by a bug. */
 const SWEEP_MS = 30_000;
 /** Bite by bite, so that a long backlog does not keep the gate lock from what was woken. */
 const SWEEP_BITE_MS = 100;
+/** How often an instance looks at the database's own state. */
+const WATCH_MS = 60_000;
 
-export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineParts): Loop {
+export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
   let sweepAfter: TaskRunId | null = null;
   let nextSweepAtMs = monotonicMs() + SWEEP_MS;
   return createLoop({
@@ -45,6 +48,7 @@ export function promoterLoop({ pool, settings, wakeups, emit, onError }: EngineP
       if (sweeps && sweepAfter !== null) return { againInMs: SWEEP_BITE_MS };
       return result.nextDueMs === null ? "rest" : { againInMs: Math.max(0, result.nextDueMs) + 1 };
     },
+    onPassed,
     onError,
   });
 }
@@ -59,7 +63,7 @@ function tellPromotions(
 }
 
 export function claimerLoop(parts: EngineParts): Loop {
-  const { pool, settings, executors, memberships, wake, onError } = parts;
+  const { pool, settings, executors, memberships, wake, onPassed, onError } = parts;
   const { batchSize } = settings;
   const kinds = [...executors.keys()];
   return createLoop({
@@ -86,6 +90,7 @@ export function claimerLoop(parts: EngineParts): Loop {
       // Rows that another instance was looking at were skipped, and it may have left some of them.
       return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
     },
+    onPassed,
     onError,
   });
 }
@@ -95,8 +100,9 @@ function begin(
   life: Membership,
   held: HeldClaim,
 ): void {
-  const { taskRunId, taskId, title, attempt, claimNo } = held.claim;
-  emit({ type: "task_run.claimed", taskRunId, taskId, title, attempt, claimNo });
+  const { taskRunId, taskId, kind, title, attempt, claimNo, waitedMs, availableMs } = held.claim;
+  const named = { taskRunId, taskId, kind, title, attempt };
+  emit({ type: "task_run.claimed", ...named, claimNo, waitedMs, availableMs });
   void execute(held, executors, settings.name)
     // Whatever a handler does is an outcome, also what nobody thought of.
     .catch(
@@ -115,7 +121,7 @@ function begin(
     });
 }
 
-export function settlerLoop({ settings, settler, wakeups, onError }: EngineParts): Loop {
+export function settlerLoop({ settings, settler, wakeups, onPassed, onError }: EngineParts): Loop {
   return createLoop({
     name: "settler",
     intervalMs: settings.pollIntervalMs,
@@ -124,11 +130,12 @@ export function settlerLoop({ settings, settler, wakeups, onError }: EngineParts
       if (opensGates) wakeups.send("signalbox_gate");
       return left > 0 ? { againInMs: 0 } : "rest";
     },
+    onPassed,
     onError,
   });
 }
 
-export function rescuerLoop({ pool, settings, wakeups, emit, onError }: EngineParts): Loop {
+export function rescuerLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
   const { graceMs, batchSize } = settings;
   return createLoop({
     name: "rescuer",
@@ -139,11 +146,20 @@ export function rescuerLoop({ pool, settings, wakeups, emit, onError }: EnginePa
       wakeups.send("signalbox_gate");
       return { againInMs: 0 };
     },
+    onPassed,
     onError,
   });
 }
 
-export function reconcilerLoop({ pool, settings, memberships, wakeups, emit, onError }: EngineParts): Loop {
+export function reconcilerLoop({
+  pool,
+  settings,
+  memberships,
+  wakeups,
+  emit,
+  onPassed,
+  onError,
+}: EngineParts): Loop {
   return createLoop({
     name: "reconciler",
     // Woken by each renewal; this is only the bound.
@@ -155,12 +171,13 @@ export function reconcilerLoop({ pool, settings, memberships, wakeups, emit, onE
       if (back > 0) wakeups.send("signalbox_gate");
       return "rest";
     },
+    onPassed,
     onError,
   });
 }
 
 /** Comes back as a new instance after the lease was lost. */
-export function joinerLoop({ settings, memberships, wake, onError }: EngineParts): Loop {
+export function joinerLoop({ settings, memberships, wake, onPassed, onError }: EngineParts): Loop {
   return createLoop({
     name: "joiner",
     intervalMs: settings.pollIntervalMs,
@@ -170,6 +187,20 @@ export function joinerLoop({ settings, memberships, wake, onError }: EngineParts
       wake("claimer");
       return "rest";
     },
+    onPassed,
+    onError,
+  });
+}
+
+export function watcherLoop({ pool, emit, onPassed, onError }: EngineParts): Loop {
+  return createLoop({
+    name: "watcher",
+    intervalMs: WATCH_MS,
+    pass: async () => {
+      await watchOnce({ db: pool, emit });
+      return "rest";
+    },
+    onPassed,
     onError,
   });
 }

@@ -49,6 +49,14 @@ export class Memberships {
     );
   }
 
+  /** Executions of this life and of former ones that have ignored their signal for this long. */
+  stuck(forMs: number): number {
+    return [...this.#former, ...(this.#current === null ? [] : [this.#current.held])].reduce(
+      (sum, held) => sum + held.stuck(forMs),
+      0,
+    );
+  }
+
   /** Slots that this life may use: those of former lives are given back when their executions end. */
   get slots(): number {
     this.#former = this.#former.filter(({ executing }) => executing > 0);
@@ -73,7 +81,12 @@ export class Memberships {
       beatMs: settings.beatMs,
       begunAtMs,
       onTimeline: (answeredOn) => this.#saw(answeredOn),
-      onRenewed,
+      onRenewed: (tookMs) => {
+        emit({ type: "lease.renewed", instanceId, tookMs });
+        onRenewed();
+      },
+      onFailed: (error, trustedForMs) =>
+        emit({ type: "lease.renewal_failed", instanceId, trustedForMs, error }),
       onLost: () => this.#fence(instanceId),
     });
     this.#current = { instanceId, held: new HeldClaims(), lease };
@@ -90,6 +103,12 @@ export class Memberships {
     this.#timeline = timeline;
     pool.requireTimeline(timeline);
     if (from !== null && from !== timeline) emit({ type: "timeline.changed", from, to: timeline });
+  }
+
+  tellDraining(): void {
+    if (this.#current === null) return;
+    const { instanceId, held } = this.#current;
+    this.#deps.emit({ type: "instance.draining", instanceId, executing: held.executing });
   }
 
   async startDraining(): Promise<void> {

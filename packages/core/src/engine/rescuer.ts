@@ -68,7 +68,7 @@ function tellRescued(
   { status, nextTaskRunId }: SettledTaskRun,
 ): void {
   if (lost === undefined) return;
-  const { taskRunId, taskId, title, attempt, claimedBy, instanceName } = lost;
+  const { taskRunId, taskId, kind, title, attempt, claimedBy, instanceName } = lost;
   const from = { fromInstanceId: claimedBy, fromName: instanceName };
-  emit({ type: "task_run.rescued", taskRunId, taskId, title, attempt, ...from, status, nextTaskRunId });
+  emit({ type: "task_run.rescued", taskRunId, taskId, kind, title, attempt, ...from, status, nextTaskRunId });
 }

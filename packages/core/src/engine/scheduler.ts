@@ -17,9 +17,10 @@ import { changeRunLimit } from "../store/runs/limit.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { listTaskRuns, readTaskRun } from "../store/task-runs/read.ts";
 import { cancelOnce } from "./canceler.ts";
-import { createEngine } from "./engine.ts";
+import { createEngine, type EngineDeps } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
+import type { InstanceHealth } from "./health.ts";
 import { type Rules, ruleKeeper } from "./rule-keeper.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
@@ -68,6 +69,8 @@ export interface Scheduler extends Rules {
    * of it is left. A handler that ignores its signal for 5 s is left behind; others take it over when the lease has run out.
    */
   readonly stop: () => Promise<void>;
+  /** Whether this instance does its share, by what it knows itself: for a readiness probe. Asks nobody. */
+  readonly health: () => InstanceHealth;
   readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
   /** All or none. */
   readonly enqueueMany: (specs: readonly TaskSpec[], options?: EnqueueManyOptions) => Promise<EnqueuedMany>;
@@ -94,30 +97,28 @@ export interface Scheduler extends Rules {
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const settings = resolveSettings(options, `${hostname()}-${process.pid}`);
   const executors = byKind(settings.tasks);
+  const emit = quietly(settings.onEvent);
   const pool = openPool({
     url: settings.databaseUrl,
     size: settings.poolSize,
     queryTimeoutMs: settings.queryTimeoutMs,
     applicationName: `signalbox ${settings.name}`.slice(0, 63),
+    onConnectionLost: (error) => emit({ type: "connection.lost", error }),
   });
-  const wakeups = createWakeups(pool, settings.directUrl);
+  const wakeups = createWakeups(pool, settings.directUrl, emit);
   return {
-    ...lifecycle(pool, settings, executors, wakeups),
+    ...lifecycle({ pool, settings, executors, wakeups, emit }),
     ...enqueues(pool, executors, wakeups),
     ...requests(pool, settings, wakeups),
     ...ruleKeeper(pool, wakeups),
   };
 }
 
-type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop">;
+type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop" | "health">;
 
-function lifecycle(
-  pool: Pool,
-  settings: SchedulerSettings,
-  executors: ReadonlyMap<string, Executor>,
-  wakeups: Wakeups,
-): Lifecycle {
-  const engine = createEngine({ pool, settings, executors, wakeups, emit: quietly(settings.onEvent) });
+function lifecycle(deps: EngineDeps): Lifecycle {
+  const { pool, settings, wakeups } = deps;
+  const engine = createEngine(deps);
   let starting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
   const begin = async (): Promise<void> => {
@@ -153,6 +154,7 @@ function lifecycle(
       stopping ??= end();
       await stopping;
     },
+    health: engine.health,
   };
 }
 

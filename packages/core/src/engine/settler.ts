@@ -12,6 +12,7 @@ import {
   settleTaskRuns,
 } from "../store/task-runs/settle.ts";
 import type { HeldClaims } from "./held-claims.ts";
+import { monotonicMs } from "./monotonic.ts";
 import type { Emit } from "./telemetry.ts";
 
 interface Finished {
@@ -19,6 +20,7 @@ interface Finished {
   readonly claimedBy: InstanceId;
   readonly settlement: Settlement;
   readonly held: HeldClaims;
+  readonly ranMs: number;
 }
 
 interface SettlePass {
@@ -42,7 +44,9 @@ export function createSettler(deps: {
   return {
     add: (claim, claimedBy, outcome, held) => {
       const settlement = settle(outcome, claim.policy, claim, Math.random());
-      waiting.push({ claim, claimedBy, settlement, held });
+      const endedAtMs = monotonicMs();
+      const ranMs = endedAtMs - (held.get(claim.taskRunId)?.begunAtMs ?? endedAtMs);
+      waiting.push({ claim, claimedBy, settlement, held, ranMs });
     },
     settleOnce: async () => {
       const batch = waiting.slice(0, deps.batchSize);
@@ -111,10 +115,10 @@ async function record(tx: Transaction, batch: readonly Finished[]): Promise<Answ
   return { settled, before };
 }
 
-function tell(emit: Emit, { claim, settlement, held }: Finished, { settled, before }: Answers): void {
+function tell(emit: Emit, { claim, settlement, held, ranMs }: Finished, { settled, before }: Answers): void {
   held.remove(claim);
-  const { taskRunId, taskId, title, attempt, claimNo } = claim;
-  const named = { taskRunId, taskId, title, attempt };
+  const { taskRunId, taskId, kind, title, attempt, claimNo } = claim;
+  const named = { taskRunId, taskId, kind, title, attempt };
   const row = settled.get(taskRunId);
   const status = row?.status ?? before.get(taskRunId);
   if (status === undefined) {
@@ -134,6 +138,7 @@ function tell(emit: Emit, { claim, settlement, held }: Finished, { settled, befo
     status,
     outcome,
     message: error === null ? null : error.message,
+    ranMs,
     ...next,
   });
 }

@@ -1,18 +1,27 @@
-/** Everything an instance tells about itself, in one place: logs, counters and spans hang on these events. */
+/**
+ * Everything an instance tells about itself, in one place: logs, counters and spans hang on these events.
+ *
+ * Events are data. A length ends in `Ms`: where it is between two stamps of a task run it is by the database's
+ * clock, else by this process's monotonic one. `error` is what was thrown, whatever that is.
+ */
 
 import type { InstanceId, TaskId, TaskRunId } from "../domain/ids.ts";
 import type { TerminalStatus } from "../domain/task-status.ts";
+import type { DatabaseState } from "../store/database-state.ts";
 
 /** Enough to name a task run in a log line. */
 export interface NamedTaskRun {
   readonly taskRunId: TaskRunId;
   readonly taskId: TaskId;
+  readonly kind: string;
   readonly title: string;
   readonly attempt: number;
 }
 
 export type SchedulerEvent =
   | { readonly type: "instance.joined"; readonly instanceId: InstanceId }
+  /** It was told to stop: it claims nothing more and waits for what it executes. */
+  | { readonly type: "instance.draining"; readonly instanceId: InstanceId; readonly executing: number }
   | { readonly type: "instance.left"; readonly instanceId: InstanceId }
   /** Its lease could not be renewed: it gave up everything before others could take it. */
   | { readonly type: "instance.fenced"; readonly instanceId: InstanceId; readonly aborted: number }
@@ -25,18 +34,35 @@ export type SchedulerEvent =
       readonly lostName: string;
       readonly silentMs: number;
     }
+  | { readonly type: "lease.renewed"; readonly instanceId: InstanceId; readonly tookMs: number }
+  /** A beat failed. The lease holds on for `trustedForMs`; then everything is given up. */
+  | {
+      readonly type: "lease.renewal_failed";
+      readonly instanceId: InstanceId;
+      readonly trustedForMs: number;
+      readonly error: unknown;
+    }
   | { readonly type: "task_run.promoted"; readonly taskRunIds: readonly TaskRunId[] }
   /** AVAILABLE ones that may not start any more: paused, outside their window, under new rules, without an executor. */
   | { readonly type: "task_run.demoted"; readonly taskRunIds: readonly TaskRunId[] }
   | { readonly type: "gate.lock_missed" }
   /** A task run could not be judged. It waits on; the others are not held up by it. */
   | { readonly type: "gate.failed"; readonly taskRunId: TaskRunId; readonly error: unknown }
-  | (NamedTaskRun & { readonly type: "task_run.claimed"; readonly claimNo: number })
+  | (NamedTaskRun & {
+      readonly type: "task_run.claimed";
+      readonly claimNo: number;
+      /** Since it was enqueued, or since its run time where that is later. */
+      readonly waitedMs: number;
+      /** Since it became AVAILABLE: how long no instance had a free slot for it, or heard of it. */
+      readonly availableMs: number;
+    })
   | (NamedTaskRun & {
       readonly type: "task_run.settled";
       readonly status: TerminalStatus;
       readonly outcome: string;
       readonly message: string | null;
+      /** How long its execution took on this instance. */
+      readonly ranMs: number;
       readonly nextTaskRunId: TaskRunId | null;
       readonly nextInMs: number | null;
     })
@@ -53,6 +79,24 @@ export type SchedulerEvent =
   | { readonly type: "task_run.handed_back"; readonly taskRunId: TaskRunId; readonly claimNo: number }
   /** The instance ran something that the database says is not its own. */
   | { readonly type: "task_run.aborted"; readonly taskRunId: TaskRunId; readonly claimNo: number }
-  | { readonly type: "loop.failed"; readonly loop: string; readonly error: unknown };
+  /** Executions that were told to stop and go on all the same keep their slots. Told whenever their number changes. */
+  | { readonly type: "slots.stuck"; readonly stuck: number; readonly slots: number }
+  /** A pass of a loop ended well. No event of a loop for a minute means that it hangs. */
+  | { readonly type: "loop.passed"; readonly loop: string; readonly tookMs: number }
+  | { readonly type: "loop.failed"; readonly loop: string; readonly error: unknown }
+  /** Something kept this process busy: nothing else was done meanwhile, the lease's thread excepted. */
+  | { readonly type: "event_loop.lagged"; readonly lagMs: number }
+  | { readonly type: "event_loop.recovered" }
+  /** An idle connection of the pool broke. One that was in use fails its statement instead. */
+  | { readonly type: "connection.lost"; readonly error: unknown }
+  /** Nobody hears wake-ups any more: polling goes on. */
+  | { readonly type: "listener.lost"; readonly error: unknown }
+  | { readonly type: "listener.regained"; readonly deafMs: number }
+  /** A look at the database, about once a minute. */
+  | (DatabaseState & {
+      readonly type: "database.watched";
+      /** That transaction has been open for more than five minutes: until it ends, no dead row can be cleaned up. */
+      readonly overlong: boolean;
+    });
 
 export type Emit = (event: SchedulerEvent) => void;

@@ -6,6 +6,8 @@
 import type { Database } from "../store/database.ts";
 import { type Listener, listen } from "../store/listen.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
+import { monotonicMs } from "./monotonic.ts";
+import type { Emit } from "./telemetry.ts";
 
 export interface Wakeups {
   /** Tells the other instances, soon; the own loops are woken at once. */
@@ -18,12 +20,13 @@ export interface Wakeups {
 /** At most this often a NOTIFY is sent by one instance. */
 const COALESCE_MS = 50;
 
-export function createWakeups(db: Database, directUrl: string): Wakeups {
+export function createWakeups(db: Database, directUrl: string, emit: Emit): Wakeups {
   const wakes = new Map<WakeChannel, (() => void)[]>();
   const unsent = new Set<WakeChannel>();
   let timer: NodeJS.Timeout | null = null;
   let sending: Promise<void> = Promise.resolve();
   let listener: Listener | null = null;
+  let deafSinceMs: number | null = null;
 
   const wake = (channel: WakeChannel): void => {
     for (const run of wakes.get(channel) ?? []) run();
@@ -51,7 +54,12 @@ export function createWakeups(db: Database, directUrl: string): Wakeups {
         onWake: wake,
         // Whatever was sent while nobody listened is not sent again.
         onConnected: () => {
+          if (deafSinceMs !== null) emit({ type: "listener.regained", deafMs: monotonicMs() - deafSinceMs });
           for (const channel of wakes.keys()) wake(channel);
+        },
+        onLost: (error) => {
+          deafSinceMs = monotonicMs();
+          emit({ type: "listener.lost", error });
         },
       });
     },

@@ -43,6 +43,8 @@ export interface PoolOptions {
   readonly applicationName: string;
   /** Keeps what it has for as long as it lives: a server with too many connections gives no second one. */
   readonly keepsIdle?: boolean;
+  /** Told of a connection that broke while nobody used it. */
+  readonly onConnectionLost?: (error: Error) => void;
 }
 
 /** The server gives up before the client does, so that nothing commits after we stopped listening. */
@@ -64,7 +66,7 @@ export function openPool(options: PoolOptions): Pool {
   });
   // A connection that breaks is thrown away by the pool or tells us by a rejected query; without listeners it would end
   // the process. From its first moment on: a server that shuts down says goodbye in one packet with its greeting.
-  pool.on("error", () => {});
+  pool.on("error", (error) => options.onConnectionLost?.(error));
   pool.on("connect", (client) => client.on("error", () => {}));
   const open = new Set<pg.PoolClient>();
   pool.on("connect", (client) => open.add(client));

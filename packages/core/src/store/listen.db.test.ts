@@ -10,15 +10,18 @@ afterAll(box.close);
 let listener: Listener;
 let heard: string[];
 let connections: number;
+let losses: unknown[];
 beforeEach(async () => {
   heard = [];
   connections = 0;
+  losses = [];
   listener = listen({
     url: box.db.url,
     onWake: (channel) => heard.push(channel),
     onConnected: () => {
       connections += 1;
     },
+    onLost: (error) => losses.push(error),
   });
   await waitUntil("it listens", () => connections === 1);
 });
@@ -48,6 +51,7 @@ it("comes back when its connection is ended, says so, and hears again", async ()
   );
 
   await waitUntil("it listens again", () => connections === 2);
+  expect(losses).toHaveLength(1);
   await notifyChannels(box.pool("sender"), ["signalbox_ready"]);
   await waitUntil("it hears", () => heard.includes("signalbox_ready"));
 });
@@ -58,4 +62,5 @@ it("leaves no connection behind when it is stopped", async () => {
   await listener.stop();
 
   await waitUntil("it is gone", async () => (await listenerCount()) === 0);
+  expect(losses).toEqual([]);
 });

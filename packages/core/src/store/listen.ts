@@ -9,6 +9,8 @@ export interface ListenOptions {
   readonly url: string;
   readonly onWake: (channel: WakeChannel) => void;
   readonly onConnected: () => void;
+  /** Told once per loss, however often a new connection fails. */
+  readonly onLost?: (error: unknown) => void;
 }
 
 export interface Listener {
@@ -24,13 +26,16 @@ export function listen(options: ListenOptions): Listener {
   let stopped = false;
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
+  let lost = false;
 
   const later = (run: () => void, ms: number): void => {
     if (!stopped) timer = setTimeout(run, ms);
   };
-  const reconnect = (broken: pg.Client): void => {
+  const reconnect = (broken: pg.Client, error: unknown): void => {
     if (client !== broken) return;
     client = null;
+    if (!lost) options.onLost?.(error);
+    lost = true;
     if (timer !== null) clearTimeout(timer);
     void endClient(broken);
     later(connect, RECONNECT_MS * (0.5 + Math.random()));
@@ -38,7 +43,7 @@ export function listen(options: ListenOptions): Listener {
   const echo = (listening: pg.Client): void => {
     listening.query("SELECT 1").then(
       () => later(() => echo(listening), ECHO_MS),
-      () => reconnect(listening),
+      (error: unknown) => reconnect(listening, error),
     );
   };
   const connect = (): void => {
@@ -50,8 +55,8 @@ export function listen(options: ListenOptions): Listener {
       application_name: "signalbox listener",
     });
     client = fresh;
-    fresh.on("error", () => reconnect(fresh));
-    fresh.on("end", () => reconnect(fresh));
+    fresh.on("error", (error) => reconnect(fresh, error));
+    fresh.on("end", () => reconnect(fresh, new Error("The connection has ended")));
     fresh.on("notification", ({ channel }) => {
       const known = WAKE_CHANNELS.find((name) => name === channel);
       if (known !== undefined) options.onWake(known);
@@ -61,10 +66,11 @@ export function listen(options: ListenOptions): Listener {
       .then(async () => await fresh.query(WAKE_CHANNELS.map((name) => `LISTEN ${name}`).join("; ")))
       .then(
         () => {
+          lost = false;
           options.onConnected();
           later(() => echo(fresh), ECHO_MS);
         },
-        () => reconnect(fresh),
+        (error: unknown) => reconnect(fresh, error),
       );
   };
   connect();

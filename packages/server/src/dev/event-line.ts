@@ -30,12 +30,32 @@ export function logLine({ at, who, verb, text, tone }: LogEntry, look: Look): st
 
 type EventOf<Type extends string> = Extract<InstanceEvent, { type: Type }>;
 
-/** Trouble comes in swarms and is told in another way. */
-export type SpokenEvent = Exclude<InstanceEvent, { type: "loop.failed" }>;
+type TroubleType = "loop.failed" | "lease.renewal_failed" | "connection.lost" | "listener.lost";
+
+/** What each kind of trouble is about. It comes in swarms and is told in another way. */
+const TROUBLE: { readonly [Type in TroubleType]: (event: EventOf<Type>) => string } = {
+  "loop.failed": ({ loop }) => loop,
+  "lease.renewal_failed": () => "lease",
+  "connection.lost": () => "connection",
+  "listener.lost": () => "listener",
+};
+
+export type SpokenEvent = Exclude<InstanceEvent, { type: TroubleType }>;
+
+export function isTrouble(event: InstanceEvent): event is EventOf<TroubleType> {
+  return event.type in TROUBLE;
+}
+
+export function troubleWith(event: EventOf<TroubleType>): string {
+  const name = TROUBLE[event.type] as (event: EventOf<TroubleType>) => string;
+  return name(event);
+}
 
 /** One entry per event: a new one does not compile until it has its words, or its silence. */
 const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => Said | null } = {
   "instance.joined": () => ({ verb: "joined", text: "", tone: "quiet" }),
+  "instance.draining": ({ executing }) =>
+    executing === 0 ? null : { verb: "finishes", text: countText(executing), tone: "quiet" },
   "instance.left": () => ({ verb: "left", text: "", tone: "quiet" }),
   "instance.fenced": ({ aborted }) => ({
     verb: "gave up",
@@ -52,6 +72,7 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     text: `${lostName} was lost (silent ${lengthText(silentMs)})`,
     tone: "bad",
   }),
+  "lease.renewed": () => null,
   // Several a second, and the claim follows at once.
   "task_run.promoted": () => null,
   "gate.lock_missed": () => null,
@@ -73,6 +94,31 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     text: "what the database says is not its own",
     tone: "alert",
   }),
+  "slots.stuck": ({ stuck, slots }) => ({
+    verb: "stuck",
+    text: `${stuck} of ${slots} slots: told to stop, and they go on`,
+    tone: stuck === 0 ? "good" : "alert",
+  }),
+  "loop.passed": () => null,
+  "event_loop.lagged": ({ lagMs }) => ({
+    verb: "lagged",
+    text: `something kept it busy for ${lengthText(lagMs)}`,
+    tone: "alert",
+  }),
+  "event_loop.recovered": () => null,
+  "listener.regained": ({ deafMs }) => ({
+    verb: "hears",
+    text: `wake-ups again, after ${lengthText(deafMs)}`,
+    tone: "quiet",
+  }),
+  "database.watched": ({ overlong, oldestTransaction }) =>
+    overlong && oldestTransaction !== null
+      ? {
+          verb: "noticed",
+          text: `a transaction of ${quoted(oldestTransaction.applicationName)} has been open for ${lengthText(oldestTransaction.openMs)}`,
+          tone: "alert",
+        }
+      : null,
 };
 
 /** What an event says; null for what is too much for a terminal. */

@@ -1,7 +1,7 @@
 /** Tells what happens on the instances, as lines of the log. Remembers what a single event cannot know. */
 
 import { safeText } from "../render/task-name.ts";
-import { saidBy } from "./event-line.ts";
+import { isTrouble, saidBy, troubleWith } from "./event-line.ts";
 import type { EventLog } from "./event-log.ts";
 import type { InstanceEvent } from "./instance-messages.ts";
 import { createTakeovers, type Takeovers } from "./takeovers.ts";
@@ -27,7 +27,7 @@ export function createNarrator(log: EventLog["log"]): Narrator {
     struck: takeovers.struck,
     trouble,
     tell: (who, event) => {
-      if (event.type === "loop.failed") return trouble(who, event.loop, event.message);
+      if (isTrouble(event)) return trouble(who, troubleWith(event), event.message);
       const said = saidBy(event, takeovers.follow(event, performance.now()));
       if (said === null) return;
       const again = event.type === "instance.joined" && seen.has(who);

@@ -26,6 +26,9 @@ export interface Claim {
   readonly claimNo: number;
   readonly input: unknown;
   readonly policy: RetryPolicy;
+  /** From its enqueueing, or its run time where that is later, to this claim. */
+  readonly waitedMs: number;
+  readonly availableMs: number;
 }
 
 export interface ClaimRequest {
@@ -88,7 +91,8 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                row_version = row_version + 1
          WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
            AND status = 'AVAILABLE'
-        RETURNING id, task_id, run_id, kind, queue, attempt, interruptions, gated, claim_no
+        RETURNING id, task_id, run_id, kind, queue, attempt, interruptions, gated, claim_no,
+                  claimed_at - greatest(enqueued_at, run_at) AS waited, claimed_at - available_at AS available
       ), batch AS (
         INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
         SELECT claim_no, ${instanceId}, ${requestNo}, array_agg(id) FROM claimed GROUP BY claim_no
@@ -102,6 +106,8 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
       )
       SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, attempt, interruptions, gated,
              claim_no AS "claimNo",
+             (extract(epoch FROM waited) * 1000)::float8 AS "waitedMs",
+             (extract(epoch FROM available) * 1000)::float8 AS "availableMs",
              (SELECT title FROM signalbox.task WHERE task.id = claimed.task_id) AS title,
              (SELECT input FROM signalbox.task WHERE task.id = claimed.task_id) AS input,
              (SELECT policy FROM signalbox.task WHERE task.id = claimed.task_id) AS policy
@@ -140,6 +146,8 @@ interface ClaimRow {
   readonly claimNo: string;
   readonly input: unknown;
   readonly policy: RetryPolicy;
+  readonly waitedMs: number;
+  readonly availableMs: number;
 }
 
 function toClaim(row: ClaimRow): Claim {

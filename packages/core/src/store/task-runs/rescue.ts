@@ -17,6 +17,7 @@ export interface LostTaskRun {
   readonly taskRunId: TaskRunId;
   readonly taskId: TaskId;
   readonly runId: RunId | null;
+  readonly kind: string;
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;
@@ -33,7 +34,8 @@ export interface LostTaskRun {
 export async function findLost(tx: Transaction, limit: number): Promise<readonly LostTaskRun[]> {
   const rows = await tx.query(
     sql<LostRow>("findLost")`
-      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", k.title, t.attempt, t.interruptions,
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, k.title, t.attempt,
+             t.interruptions,
              b.claim_no AS "claimNo", b.instance_id AS "claimedBy",
              coalesce((SELECT name FROM signalbox.instance WHERE boot_id = b.instance_id), 'a forgotten instance')
                AS "instanceName",
@@ -62,6 +64,7 @@ interface LostRow {
   readonly taskRunId: string;
   readonly taskId: string;
   readonly runId: string | null;
+  readonly kind: string;
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;
