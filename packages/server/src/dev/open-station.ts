@@ -13,6 +13,8 @@ import { listenOnLoopback } from "../http/listen.ts";
 import { explainNotPermitted } from "../postgres/launch-error.ts";
 import { makePlace } from "../postgres/make-place.ts";
 import { lengthText } from "../render/time.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { apiText, factLine, schemaText, titleLine } from "./banner.ts";
 import { type Crew, createCrew } from "./crew.ts";
 import { DatabaseProblemError } from "./database-problem.ts";
@@ -62,8 +64,10 @@ export async function openStation(deps: StationDeps): Promise<Station> {
   signal.throwIfAborted();
 
   // Before the instances, so that it ends after them: as long as it answers, others know that we are here.
-  const api = await serveApi(deps, scheduler, registration);
-  const crew = await startCrew(deps, scheduler, database);
+  const metrics = createMetrics();
+  metrics.watch({ overview: scheduler.overview });
+  const api = await serveApi(deps, scheduler, registration, metrics);
+  const crew = await startCrew(deps, scheduler, database, metrics);
   return { registration, scheduler, crew, api };
 }
 
@@ -134,6 +138,7 @@ async function startCrew(
   { settings, output, eventLog, narrator, leaving }: StationDeps,
   scheduler: Scheduler,
   database: DevDatabase,
+  metrics: Metrics,
 ): Promise<Crew> {
   const { instances } = await scheduler.overview();
   const takenNames = new Set(instances.filter(({ state }) => state !== "DEAD").map(({ name }) => name));
@@ -141,7 +146,10 @@ async function startCrew(
     databaseUrl: database.url,
     directUrl: settings.directUrl,
     takenNames,
-    onEvent: narrator.tell,
+    onEvent: (name, event) => {
+      narrator.tell(name, event);
+      metrics.record(event);
+    },
     onCrash: (who, why) => eventLog.log({ who, verb: "crashed", text: why, tone: "bad" }),
   });
   leaving.add(() => crew.leave(LEAVE_PATIENCE_MS));
@@ -156,9 +164,10 @@ async function serveApi(
   { settings, leaving }: StationDeps,
   scheduler: Scheduler,
   registration: Registration,
+  metrics: Metrics,
 ): Promise<string> {
-  const logger = pino({ level: "error" }, pino.destination({ dest: 2, sync: true }));
-  const api = createApi({ scheduler, serverId: registration.dev.serverId, logger });
+  const logger = createLogger({ level: "error", destination: pino.destination({ dest: 2, sync: true }) });
+  const api = createApi({ scheduler, serverId: registration.dev.serverId, logger, metrics });
   leaving.add(() => api.close());
   const { url, port } = await listenOnLoopback(api, settings.port);
   await registration.announce(url);

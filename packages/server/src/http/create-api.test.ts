@@ -145,6 +145,32 @@ describe("web pages are kept out", () => {
   });
 });
 
+describe("probes", () => {
+  const probe = async (url: string, isReady?: () => boolean) => {
+    const logger = { error: (entry: unknown) => void logged.push(entry) };
+    const deps = { scheduler: {} as Scheduler, serverId: "server-1", logger };
+    const app = createApi(isReady === undefined ? deps : { ...deps, isReady });
+    apps.push(app);
+    const { statusCode, payload, headers } = await app.inject({ url, headers: { host: HOST } });
+    expect(headers["cache-control"]).toBe("no-store");
+    return [statusCode, payload];
+  };
+
+  test("say whether the process lives and whether it is ready, and nothing else", async () => {
+    expect(await probe("/livez", () => false)).toEqual([200, "ok\n"]);
+    expect(await probe("/readyz", () => true)).toEqual([200, "ok\n"]);
+    expect(await probe("/readyz", () => false)).toEqual([503, "not ready\n"]);
+  });
+
+  test("of an API without an instance are ready when it answers", async () => {
+    expect(await probe("/readyz")).toEqual([200, "ok\n"]);
+  });
+});
+
+test("there are no metrics where nobody measures", async () => {
+  expect(await ask({ url: "/metrics" })).toMatchObject({ status: 404, code: "NO_SUCH_ROUTE" });
+});
+
 test("an error of the scheduler keeps its code and sentence", async () => {
   const answer = await ask(
     { url: `${TASK_RUNS}/8a31` },

@@ -13,6 +13,8 @@ import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
 import { refuseForeign } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
+import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
+import { addProbes } from "./routes/probes.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
 
 export interface ApiDeps {
@@ -21,11 +23,16 @@ export interface ApiDeps {
   readonly serverId: string;
   /** Told of what nobody foresaw, with its stack; the client is told nothing of it. */
   readonly logger: Pick<Logger, "error">;
+  /** For `/readyz`. Default: ready as soon as it answers. */
+  readonly isReady?: () => boolean;
+  /** For `/metrics`, which is not there without. */
+  readonly metrics?: ServedMetrics;
 }
 
 const BODY_LIMIT_BYTES = 1_048_576;
 
-export function createApi({ scheduler, serverId, logger }: ApiDeps): FastifyInstance {
+export function createApi(deps: ApiDeps): FastifyInstance {
+  const { scheduler, serverId, logger } = deps;
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { problem, unexpected } = judgeError(error);
     if (unexpected) logger.error({ error, method: request.method, url: request.url }, "request failed");
@@ -53,6 +60,8 @@ export function createApi({ scheduler, serverId, logger }: ApiDeps): FastifyInst
   addTaskRunRoutes(app, scheduler);
   app.get("/api/v1/overview", () => scheduler.overview());
   app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
+  addProbes(app, deps.isReady);
+  if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
   return app;
 }
 
