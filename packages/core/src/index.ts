@@ -1,9 +1,10 @@
 /** The scheduler as a library. What stands here is the whole public surface. */
 
+export type { Backoff } from "./domain/backoff.ts";
 export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
-export { exclusive, type Resource, shared } from "./domain/resource.ts";
+export { exclusive, type Resource, type ResourceMode, shared } from "./domain/resource.ts";
 export type { LimitScope, PauseScope, QueueName, WindowScope } from "./domain/scope.ts";
 export type {
   InstanceView,
@@ -14,7 +15,7 @@ export type {
   TaskRunPage,
 } from "./domain/task-run.ts";
 export type { TaskSpec } from "./domain/task-spec.ts";
-export type { TaskRunStatus, TaskStatus } from "./domain/task-status.ts";
+export type { TaskRunStatus, TaskStatus, TerminalStatus } from "./domain/task-status.ts";
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
 export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";

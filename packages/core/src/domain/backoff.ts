@@ -1,10 +1,12 @@
 /** When the next attempt may start. Pure: the caller brings the random number. */
 
+/** How long an attempt waits after the one that failed; the actual delay is between half and the whole of it. */
 export interface Backoff {
   /** Before the second attempt. */
   readonly firstMs: number;
   /** Each further attempt waits this many times longer. */
   readonly factor: number;
+  /** It never waits longer. */
   readonly maxMs: number;
 }
 

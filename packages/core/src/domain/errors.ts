@@ -3,6 +3,7 @@
  * Anything else that is thrown is a bug.
  */
 
+/** What each code carries. */
 export interface ErrorDetails {
   TASK_NOT_FOUND: { readonly id: string };
   AMBIGUOUS_ID: { readonly prefix: string; readonly matches: readonly string[] };
@@ -25,6 +26,7 @@ export interface ErrorDetails {
   MIGRATION_CHANGED: { readonly name: string };
 }
 
+/** Stable: a code never changes its meaning. docs/reference/errors.md says what to do about each. */
 export type ErrorCode = keyof ErrorDetails;
 
 const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) => string } = {
@@ -61,6 +63,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
     `Migration ${name} was applied with another text than this version has; migrations are never edited`,
 };
 
+/** What the library throws: a stable `code`, its typed `details`, and one sentence. Anything else that is thrown is a bug. */
 export class SchedulerError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "SchedulerError";
   readonly code: Code;

@@ -23,6 +23,7 @@ export interface Blocker {
   readonly since: Date;
 }
 
+/** One gate's verdict. */
 export interface GateReport {
   readonly code: WaitingCode;
   /** `not_applicable`: the task does not name what this gate is about. */
@@ -30,6 +31,7 @@ export interface GateReport {
   readonly causes: readonly ExplainedCause[];
 }
 
+/** One reason why a gate blocks, with who stands in the way. */
 export interface ExplainedCause {
   readonly cause: WaitingCause;
   readonly blockers: readonly Blocker[];
@@ -40,6 +42,7 @@ export interface ExplainedCause {
   readonly earliestAt: Date | null;
 }
 
+/** The answer of `explain`: where a task is, since when, and what every gate says about it. */
 export interface Explanation {
   readonly taskRunId: TaskRunId | null;
   readonly taskId: TaskId;
@@ -73,6 +76,7 @@ export interface Explanation {
   } | null;
 }
 
+/** A living instance that has an executor for the kind. */
 export interface ClaimableBy {
   readonly instanceId: InstanceId;
   readonly name: string;

@@ -3,8 +3,11 @@
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
+/** What is to be done: stays the same through all its attempts. */
 export type TaskId = Branded<"TaskId">;
+/** One attempt of a task. */
 export type TaskRunId = Branded<"TaskRunId">;
+/** Tasks that were enqueued together and share a limit. */
 export type RunId = Branded<"RunId">;
 /** The random boot id of one scheduler process; host and port never identify an instance. */
 export type InstanceId = Branded<"InstanceId">;

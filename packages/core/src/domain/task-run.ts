@@ -49,6 +49,7 @@ export interface TaskRunDetail extends TaskRun {
   readonly cancelReason: string | null;
 }
 
+/** Which task runs `list` answers; all that is given must hold. */
 export interface TaskRunFilter {
   readonly status?: readonly TaskRunStatus[];
   readonly runId?: RunId;
@@ -61,6 +62,7 @@ export interface TaskRunFilter {
   readonly before?: TaskRunId;
 }
 
+/** One page of `list`. */
 export interface TaskRunPage {
   readonly taskRuns: readonly TaskRun[];
   /** Give it as `before` to get the next page; null on the last one. */
@@ -77,6 +79,7 @@ export interface Overview {
   readonly instances: readonly InstanceView[];
 }
 
+/** An instance as the database knows it; a dead one is shown for ten minutes. */
 export interface InstanceView {
   readonly instanceId: InstanceId;
   readonly name: string;

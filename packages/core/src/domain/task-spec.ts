@@ -11,6 +11,7 @@ import type { QueueName } from "./scope.ts";
 import type { RetryPolicy } from "./settlement.ts";
 import { parseVersion, type Version } from "./version.ts";
 
+/** What is to be done, and what must be so before it may start. Made by `task()` of a definition, or by hand. */
 export interface TaskSpec {
   /** Which executor runs it. */
   readonly kind: string;
@@ -32,13 +33,15 @@ export interface TaskSpec {
   readonly stops?: readonly { readonly code: string; readonly detail?: string }[];
   /** Not before this instant, by the database's clock. Default: as soon as the other gates are open. */
   readonly runAt?: Date;
-  /** What it holds while it is AVAILABLE or RUNNING; taken all or none. */
+  /** What it holds while it is AVAILABLE or RUNNING; taken all or none. Default: nothing. */
   readonly resources?: readonly Resource[];
   /** Dotted integers. It starts only when no smaller version is open on any of its resources. */
   readonly version?: Version;
+  /** What follows when an attempt fails: a new task run, later. */
   readonly retry?: {
     /** Attempts in all, the first included. Default: 1. */
     readonly attempts?: number;
+    /** How long the next attempt waits. Default: a second, twice as long each time, at most ten minutes. */
     readonly backoff?: Partial<Backoff>;
   };
   /** What follows when the instance that runs it is lost. Default: "retry". */

@@ -16,7 +16,9 @@ export const STATUS_NUMBER = {
   AVAILABLE: 8,
 } as const;
 
+/** Where a task run is: waiting at gates, free to be claimed, at work, or ended in one of three ways. */
 export type TaskRunStatus = "PENDING" | "AVAILABLE" | "RUNNING" | "DONE" | "FAILED" | "CANCELED";
+/** What has ended never changes again. */
 export type TerminalStatus = "DONE" | "FAILED" | "CANCELED";
 /** A task also knows two statuses that no task run has. */
 export type TaskStatus = TaskRunStatus | "NOT_STARTED" | "SKIPPED";

@@ -8,6 +8,7 @@ import type { ResourceMode, ResourceName } from "./resource.ts";
 import type { LimitScope, PauseScope, QueueName, WindowScope } from "./scope.ts";
 import type { Version } from "./version.ts";
 
+/** Why a task run is PENDING. Each case names what blocks it. */
 export type WaitingCause =
   | { readonly code: "RUN_AT"; readonly runAt: Date }
   | {
@@ -85,6 +86,7 @@ export type WaitingCause =
   /** No gate closes it now, and no pass has begun since it came, was due or was woken. */
   | { readonly code: "NOT_EVALUATED"; readonly since: Date };
 
+/** The gates by name. */
 export type WaitingCode = WaitingCause["code"];
 /** A code that a gate can answer. */
 export type GateCode = Exclude<WaitingCode, "NOT_EVALUATED">;

@@ -11,6 +11,7 @@ import type { Emit } from "./telemetry.ts";
  */
 export type HealthProblem = "NOT_STARTED" | "NO_LEASE" | "DRAINING" | "EVENT_LOOP_LAG" | "SLOTS_STUCK";
 
+/** The answer of `health`. */
 export interface InstanceHealth {
   /** There is no problem. One that is not ready needs no restart: what it cannot do, others do. */
   readonly ready: boolean;

@@ -31,13 +31,15 @@ export interface CallerTransaction {
   query(statement: { text: string; values: unknown[] }): Promise<{ rows: unknown[] }>;
 }
 
+/** How a task is enqueued. */
 export interface EnqueueOptions {
-  /** The task is there exactly when this transaction of yours commits. */
+  /** The task is there exactly when this transaction of yours commits. Default: it is there when the call resolves. */
   readonly transaction?: CallerTransaction;
 }
 
+/** How several tasks are enqueued. */
 export interface EnqueueManyOptions extends EnqueueOptions {
-  /** Puts all of them into one new run, which ends when the last of them has ended. */
+  /** Puts all of them into one new run, which ends when the last of them has ended. Default: each stands alone. */
   readonly run?: {
     readonly title: string;
     /** How many of its task runs may be AVAILABLE or RUNNING at once. Default: 0, unlimited. */
@@ -45,24 +47,32 @@ export interface EnqueueManyOptions extends EnqueueOptions {
   };
 }
 
+/** A task as it was enqueued: AVAILABLE where no gate can apply to it. */
 export interface Enqueued {
   readonly taskId: TaskId;
   readonly taskRunId: TaskRunId;
   readonly status: Extract<TaskRunStatus, "PENDING" | "AVAILABLE">;
 }
 
+/** Tasks as they were enqueued. */
 export interface EnqueuedMany {
+  /** Null where no run was asked for. */
   readonly runId: RunId | null;
   /** In the order of the specs. */
   readonly taskRuns: readonly Enqueued[];
 }
 
+/** What a cancel came to; `cancel` says what each of them means. */
 export type CancelAnswer = "canceled" | "canceling" | "ended";
 
+/** An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. */
 export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
   readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
-  /** Joins the cluster: promotes, claims, executes, rescues. */
+  /**
+   * Joins the cluster: promotes, claims, executes, rescues. Once per scheduler; refused while the schema is not up to
+   * date. It may be tried again after it was rejected.
+   */
   readonly start: () => Promise<void>;
   /**
    * Leaves it: claims nothing more, waits for what runs up to `drainMs`, then tells it to end, and resolves when nothing
@@ -71,8 +81,9 @@ export interface Scheduler extends Rules {
   readonly stop: () => Promise<void>;
   /** Whether this instance does its share, by what it knows itself: for a readiness probe. Asks nobody. */
   readonly health: () => InstanceHealth;
+  /** Resolves when the task is committed, or written in your transaction. Refuses what is not valid: INVALID_TASK, INVALID_INPUT. */
   readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
-  /** All or none. */
+  /** All or none, in one transaction and few statements: for many tasks at once. */
   readonly enqueueMany: (specs: readonly TaskSpec[], options?: EnqueueManyOptions) => Promise<EnqueuedMany>;
   /**
    * Asks a task or task run to stop. Resolves once the request is recorded, not once the work has ended.
@@ -83,7 +94,9 @@ export interface Scheduler extends Rules {
   readonly explain: (id: string) => Promise<Explanation>;
   /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
   readonly get: (id: string) => Promise<TaskRunDetail>;
+  /** Newest first, page by page. */
   readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
+  /** How much waits at which gate, how much is available and running, and which instances there are. */
   readonly overview: () => Promise<Overview>;
   /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
   readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
@@ -94,6 +107,10 @@ export interface Scheduler extends Rules {
   readonly checkInvariants: (options?: { readonly since?: Date }) => Promise<InvariantReport>;
 }
 
+/**
+ * Makes an instance. Nothing happens yet, and no connection is opened before the first call. Always `stop` it in the
+ * end, started or not: that closes its connections. Throws a RangeError for an option that cannot be.
+ */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const settings = resolveSettings(options, `${hostname()}-${process.pid}`);
   const executors = byKind(settings.tasks);

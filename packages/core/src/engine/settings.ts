@@ -3,6 +3,7 @@
 import type { Executor } from "../executors/executor.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 
+/** Everything but `databaseUrl` has a default that suits a service. */
 export interface SchedulerOptions {
   /** postgres://… of the database that holds the schema `signalbox`. May lead through a pooler. */
   readonly databaseUrl: string;

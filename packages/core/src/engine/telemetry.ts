@@ -18,6 +18,7 @@ export interface NamedTaskRun {
   readonly attempt: number;
 }
 
+/** One thing that happened on this instance; docs/reference/telemetry.md has them all. */
 export type SchedulerEvent =
   | { readonly type: "instance.joined"; readonly instanceId: InstanceId }
   /** It was told to stop: it claims nothing more and waits for what it executes. */

@@ -8,6 +8,7 @@ import { issuePath, type StandardSchema } from "./standard-schema.ts";
 /** A spec that was made by `task()`: the kind and the input are right by type. */
 export type TaskOptions = Omit<TaskSpec, "kind" | "input">;
 
+/** A kind of task: give it to `createScheduler`, and enqueue what its `task()` makes. */
 export interface TaskDefinition<Input> extends Executor {
   /** Says what is to be done, ready for `enqueue`. */
   task(input: Input, options?: TaskOptions): TaskSpec;

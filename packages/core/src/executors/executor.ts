@@ -2,9 +2,13 @@
 
 import type { TaskId, TaskRunId } from "../domain/ids.ts";
 
+/** What an execution is told about itself. */
 export interface ExecutionContext {
+  /** This attempt. */
   readonly taskRunId: TaskRunId;
+  /** The same in every attempt: use it to make an effect idempotent. */
   readonly taskId: TaskId;
+  /** From 1 on. */
   readonly attempt: number;
   /** The claim number. It rises with every claim: hand it to what you change, and let it refuse smaller ones. */
   readonly fence: number;
@@ -12,11 +16,13 @@ export interface ExecutionContext {
   readonly signal: AbortSignal;
 }
 
+/** Does one kind of work. `defineTask` makes one of a function; implement it for work elsewhere. */
 export interface Executor {
+  /** What a task names to be run by it; one executor per kind and instance. */
   readonly kind: string;
   /** Checks an input before it is enqueued; throws INVALID_INPUT. */
   readonly checkInput?: (input: unknown) => Promise<void>;
-  /** Resolves with the output, any JSON value. */
+  /** Resolves with the output, any JSON value. Rejects to fail the attempt. */
   execute(input: unknown, context: ExecutionContext): Promise<unknown>;
 }
 

@@ -3,6 +3,7 @@
  * valibot, arktype, …) can describe an input, and none of them is a dependency.
  */
 
+/** https://standardschema.dev: give a schema of your library as it is. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;

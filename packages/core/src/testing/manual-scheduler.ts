@@ -19,6 +19,7 @@ import { joinCluster } from "../store/instances/instance.ts";
 import { renewOnce } from "../store/instances/renew.ts";
 import { sql } from "../store/sql.ts";
 
+/** As those of `createScheduler`, where they mean something without timers. */
 export interface ManualOptions {
   readonly databaseUrl: string;
   readonly tasks?: readonly Executor[];
@@ -28,6 +29,7 @@ export interface ManualOptions {
   readonly leaseMs?: number;
 }
 
+/** An instance that does one step when it is told to, and nothing by itself. */
 export interface ManualScheduler
   extends Pick<
     Scheduler,
@@ -41,6 +43,7 @@ export interface ManualScheduler
     | "setRunLimit"
     | "checkInvariants"
   > {
+  /** Its boot id. */
   readonly instanceId: InstanceId;
   /** Everything it has told so far. */
   readonly events: readonly SchedulerEvent[];
@@ -54,18 +57,21 @@ export interface ManualScheduler
   readonly execute: () => Promise<void>;
   /** Records all that has ended. */
   readonly settle: () => Promise<void>;
+  /** Hands back what it claimed without knowing, aborts what is not its own; answers how many it gave up. */
   readonly reconcile: () => Promise<number>;
-  /** Finds instances whose lease ran out and settles what they left. No grace. */
+  /** Finds instances whose lease ran out and settles what they left, without grace; answers how many task runs. */
   readonly rescue: () => Promise<number>;
-  /** False: it is dead. */
+  /** One beat. False: its lease is gone. */
   readonly renew: () => Promise<boolean>;
   /** Lets its own lease run out, as if it had been silent for as long. */
   readonly expireLease: () => Promise<void>;
   /** Promotes, claims, executes and settles until a round finds nothing to do. */
   readonly runUntilIdle: () => Promise<void>;
+  /** Closes its connections. It does not leave the cluster. */
   readonly close: () => Promise<void>;
 }
 
+/** Joins the cluster with its own lease. The schema must be there: `createTestDatabase` brings it. */
 export async function createManualScheduler(options: ManualOptions): Promise<ManualScheduler> {
   const settings = { tasks: [], name: "manual", slots: 10, batchSize: 100, leaseMs: 60_000, ...options };
   const pool = openPool({

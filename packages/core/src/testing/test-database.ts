@@ -6,7 +6,9 @@ import pg from "pg";
 import { migrate } from "../store/migrations/migrate.ts";
 import { readMigrations } from "../store/migrations/read-migrations.ts";
 
+/** A database of a test's own. */
 export interface TestDatabase {
+  /** For `createManualScheduler`, `createScheduler` and your own code. */
   readonly url: string;
   /** A plain connection, for arranging and for looking. */
   readonly client: pg.Client;

@@ -7,6 +7,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from "p
 import { describeError } from "./describe-error.ts";
 import { safeLine } from "./safe-line.ts";
 
+/** What a log shows, and where. */
 export interface LogOptions {
   /** Default: info. */
   readonly level?: "trace" | "debug" | "info" | "warn" | "error";
@@ -14,6 +15,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
+/** A pino logger whose entries may hold `error` or `err`, whatever was thrown. */
 export function createLogger({ level = "info", destination }: LogOptions = {}): Logger {
   const options: LoggerOptions = {
     level,

@@ -10,8 +10,10 @@ import { addInstanceGauges, addOverviewGauges } from "./gauges.ts";
 
 /** An error may be there or told by its message: nothing here looks at it. */
 type Measured<Event> = Event extends { readonly error: unknown } ? Omit<Event, "error"> : Event;
+/** An event of the scheduler, also without its error. */
 export type MeasuredEvent = Measured<SchedulerEvent>;
 
+/** Counters, histograms and gauges of one process. */
 export interface Metrics {
   /** For `onEvent`. */
   readonly record: (event: MeasuredEvent) => void;
@@ -22,6 +24,7 @@ export interface Metrics {
   readonly render: () => Promise<string>;
 }
 
+/** A registry of its own, with the metrics of the Node process in it: two in one process do not disturb each other. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -17,12 +17,14 @@ import {
 } from "./history.ts";
 import { keyLimitsHold, nothingForbiddenStarts, queueLimitsHold } from "./rules.ts";
 
+/** A promise that is broken in the database. */
 export interface InvariantViolation {
   /** "S6", …: the properties are listed in docs/invariants.md. */
   readonly property: string;
   readonly detail: string;
 }
 
+/** The answer of `checkInvariants`. */
 export interface InvariantReport {
   readonly violations: readonly InvariantViolation[];
   /** What could not be checked on this server, with the reason. */

@@ -1,0 +1,178 @@
+/**
+ * The public surface of the packages, name by name: a change of it is a decision, not an accident. And every
+ * name says what a caller needs to know.
+ */
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { read } from "./markdown.ts";
+
+interface Exported {
+  readonly name: string;
+  readonly kind: "value" | "type";
+  readonly file: string;
+}
+
+const SURFACE = {
+  "packages/core/src/index.ts": {
+    values: [
+      "ExecutionStoppedError",
+      "NonRetryableError",
+      "SchedulerError",
+      "createScheduler",
+      "defineTask",
+      "exclusive",
+      "shared",
+    ],
+    types: [
+      "Backoff",
+      "Blocker",
+      "CallerTransaction",
+      "CancelAnswer",
+      "ClaimableBy",
+      "EnqueueManyOptions",
+      "EnqueueOptions",
+      "Enqueued",
+      "EnqueuedMany",
+      "ErrorCode",
+      "ErrorDetails",
+      "ExecutionContext",
+      "Executor",
+      "ExplainedCause",
+      "Explanation",
+      "GateReport",
+      "HealthProblem",
+      "InstanceHealth",
+      "InstanceId",
+      "InstanceView",
+      "InvariantReport",
+      "InvariantViolation",
+      "NamedTaskRun",
+      "Overview",
+      "Resource",
+      "ResourceMode",
+      "RunId",
+      "Scheduler",
+      "SchedulerEvent",
+      "SchedulerOptions",
+      "StandardSchema",
+      "TaskDefinition",
+      "TaskId",
+      "TaskOptions",
+      "TaskRun",
+      "TaskRunDetail",
+      "TaskRunFilter",
+      "TaskRunId",
+      "TaskRunPage",
+      "TaskRunStatus",
+      "TaskSpec",
+      "TaskStatus",
+      "TerminalStatus",
+      "WaitingCause",
+      "WaitingCode",
+    ],
+  },
+  "packages/core/src/testing/index.ts": {
+    values: ["createManualScheduler", "createTestDatabase", "executionContext"],
+    types: ["ManualOptions", "ManualScheduler", "TestDatabase"],
+  },
+  "packages/server/src/index.ts": {
+    values: ["createLogger", "createMetrics", "logEvents"],
+    types: ["LogOptions", "MeasuredEvent", "Metrics"],
+  },
+} as const;
+
+/** What callers call or fill in: each member answers their questions. */
+const CALLED = [
+  "Scheduler",
+  "SchedulerOptions",
+  "TaskSpec",
+  "ExecutionContext",
+  "Executor",
+  "ManualScheduler",
+];
+
+const surface = Object.keys(SURFACE).flatMap((entry) => exportsIn(entry, read(entry)));
+
+describe("the public surface", () => {
+  test.each(Object.entries(SURFACE))("of %s is this and nothing else", (entry, { values, types }) => {
+    const exported = exportsIn(entry, read(entry));
+    const names = (wanted: Exported["kind"]): readonly string[] =>
+      exported
+        .filter(({ kind }) => kind === wanted)
+        .map(({ name }) => name)
+        .toSorted();
+
+    expect(names("value")).toEqual(values);
+    expect(names("type")).toEqual(types);
+  });
+
+  test.each(surface.map(({ name, file }) => [name, file]))("%s of %s says what it is", (name, file) => {
+    expect(problemsWith(name, read(file))).toEqual([]);
+  });
+
+  test("was really read", () => {
+    expect(surface.length).toBeGreaterThan(50);
+    expect(CALLED.filter((name) => !surface.some((each) => each.name === name))).toEqual([]);
+  });
+});
+
+describe("a planted violation is found:", () => {
+  test("a name without a comment, and one that is not there", () => {
+    expect(problemsWith("Task", "export interface Task {\n  readonly id: string;\n}\n")).toEqual([
+      "Task has no comment",
+    ]);
+    expect(problemsWith("Task", "/** What is to be done. */\nexport interface Task {}\n")).toEqual([]);
+    expect(problemsWith("Task", "interface Task {}\n")).toEqual(["Task is not there"]);
+  });
+
+  test("a member of what callers call without a comment", () => {
+    const text =
+      "/** It. */\nexport interface Executor {\n  /** Its name. */\n  readonly kind: string;\n  run(): void;\n}\n";
+
+    expect(problemsWith("Executor", text)).toEqual(["Executor.run has no comment"]);
+  });
+
+  test("everything of a file at once", () => {
+    expect(() => exportsIn("src/index.ts", 'export * from "./builders.ts";')).toThrow("export *");
+  });
+});
+
+/** Every name that an entry exports, and the file that it comes from. */
+function exportsIn(entry: string, text: string): readonly Exported[] {
+  if (/export \*/.test(text)) throw new Error(`${entry} has an export *: name what is public`);
+  return [...text.matchAll(/export (type )?\{([^}]*)\} from "([^"]+)"/g)].flatMap(
+    ([, ofTypes, names = "", from = ""]) =>
+      names
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => name !== "")
+        .map((name): Exported => {
+          const isType = ofTypes !== undefined || name.startsWith("type ");
+          const file = posix.join(posix.dirname(entry), from);
+          return { name: name.replace(/^type /, ""), kind: isType ? "type" : "value", file };
+        }),
+  );
+}
+
+function problemsWith(name: string, text: string): readonly string[] {
+  const lines = text.split("\n");
+  const declaration = new RegExp(`^export (?:async )?(?:class|const|function|interface|type) ${name}\\b`);
+  const at = lines.findIndex((line) => declaration.test(line));
+  if (at < 0) return [`${name} is not there`];
+  return [
+    ...(isCommented(lines, at) ? [] : [`${name} has no comment`]),
+    ...(CALLED.includes(name) ? membersWithoutComment(name, lines, at) : []),
+  ];
+}
+
+function membersWithoutComment(name: string, lines: readonly string[], at: number): readonly string[] {
+  const end = lines.findIndex((line, index) => index > at && line === "}");
+  return lines.slice(at, end).flatMap((line, index) => {
+    const member = /^ {2}(?:readonly )?(\w+)\??[:(]/.exec(line)?.[1];
+    return member === undefined || isCommented(lines, at + index) ? [] : [`${name}.${member} has no comment`];
+  });
+}
+
+function isCommented(lines: readonly string[], at: number): boolean {
+  return lines[at - 1]?.trim().endsWith("*/") === true;
+}
