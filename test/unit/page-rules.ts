@@ -51,3 +51,14 @@ export function filesIn(cells: Readonly<Record<string, string | undefined>>): re
       .map((name) => `${folder}/${name}`),
   );
 }
+
+/** What a pattern finds in the part of a source that another one cuts out. */
+export function namesIn(file: string, part: RegExp, name: RegExp): readonly string[] {
+  const [, text = ""] = part.exec(read(file)) ?? [];
+  return [...new Set([...text.matchAll(name)].map(([, found = ""]) => found))];
+}
+
+/** Each once. */
+export function sorted(names: Iterable<string>): readonly string[] {
+  return [...new Set(names)].sort();
+}

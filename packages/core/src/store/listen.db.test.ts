@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { afterAll, afterEach, beforeEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
 import { waitUntil } from "../../test/wait-until.ts";
@@ -63,4 +64,28 @@ it("leaves no connection behind when it is stopped", async () => {
 
   await waitUntil("it is gone", async () => (await listenerCount()) === 0);
   expect(losses).toEqual([]);
+});
+
+it("tells a loss once, however often a new connection fails", async () => {
+  let attempts = 0;
+  const refusing = createServer((socket) => {
+    attempts += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+  const address = refusing.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const errors: unknown[] = [];
+
+  const deaf = listen({
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    onWake: () => {},
+    onConnected: () => {},
+    onLost: (error) => errors.push(error),
+  });
+  await waitUntil("it has tried twice more", () => attempts >= 3);
+
+  expect(errors).toHaveLength(1);
+  await deaf.stop();
+  refusing.close();
 });
