@@ -1,19 +1,19 @@
 /** Watches over the lease of one boot id: knows until when it may be trusted, and says when it is gone. */
 
-import type { Worker } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
-import type { LeaseMessage, LeaseThreadData } from "./lease-thread.ts";
+import type { LeaseRenewer } from "./lease-renewer.ts";
+import type { LeaseMessage } from "./lease-thread.ts";
 import { monotonicMs } from "./monotonic.ts";
-import { startThread } from "./start-thread.ts";
 
 export interface LeaseKeeperOptions {
-  readonly url: string;
   readonly instanceId: InstanceId;
   readonly leaseMs: number;
   readonly beatMs: number;
   /** Monotonic time before the statement that began the lease was sent. */
   readonly begunAtMs: number;
+  /** The same for all lives of an instance. */
+  readonly renewer: LeaseRenewer;
   /** Of the server that answered, before either of the others is called. */
   readonly onTimeline: (timeline: number) => void;
   readonly onRenewed: (tookMs: number) => void;
@@ -32,7 +32,7 @@ export interface LeaseKeeper {
 const TRUSTED_PART = 0.75;
 
 export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
-  const { url, instanceId, leaseMs, beatMs } = options;
+  const { instanceId, leaseMs, beatMs, renewer } = options;
   const buffer = newLeaseBuffer(options.begunAtMs);
   const memory = openLeaseMemory(buffer);
   let over = false;
@@ -45,9 +45,7 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
     clearInterval(timer);
     options.onLost();
   };
-  const data: LeaseThreadData = { url, instanceId, leaseMs, beatMs, memory: buffer };
-  const thread: Worker = startThread("lease-thread", data);
-  thread.on("message", (message: LeaseMessage) => {
+  renewer.renew({ instanceId, memory: buffer }, (message: LeaseMessage) => {
     if (over) return;
     if (message.kind === "failed") {
       options.onFailed(errorOf(message), Math.max(0, trustedForMs()));
@@ -56,10 +54,6 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
     options.onTimeline(message.timeline);
     if (message.kind === "lost") lose();
     else options.onRenewed(message.tookMs);
-  });
-  // A thread that cannot run renews nothing: the deadline decides, as with every other failure.
-  thread.on("error", (error) => {
-    if (!over) options.onFailed(error, Math.max(0, trustedForMs()));
   });
   const timer = setInterval(
     () => {
@@ -74,7 +68,7 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
     stop: async () => {
       over = true;
       clearInterval(timer);
-      await thread.terminate();
+      renewer.rest(instanceId);
     },
   };
 }

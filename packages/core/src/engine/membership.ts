@@ -9,6 +9,7 @@ import { joinCluster, leaveCluster, markDraining } from "../store/instances/inst
 import { followTimeline } from "../store/instances/timeline.ts";
 import { HeldClaims, stopExecution } from "./held-claims.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
+import { type LeaseRenewer, startLeaseRenewer } from "./lease-renewer.ts";
 import { monotonicMs } from "./monotonic.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
@@ -33,6 +34,7 @@ export class Memberships {
   /** Lives that ended with executions which ignore their signal: these still take up slots. */
   #former: HeldClaims[] = [];
   #timeline: number | null = null;
+  #renewer: LeaseRenewer | null = null;
 
   constructor(deps: MembershipDeps) {
     this.#deps = deps;
@@ -74,8 +76,9 @@ export class Memberships {
       instanceId: await joinCluster(tx, { name, kinds, slots, leaseMs }),
     }));
     this.#saw(timeline);
+    this.#renewer ??= startLeaseRenewer({ url: settings.databaseUrl, leaseMs, beatMs: settings.beatMs });
     const lease = keepLease({
-      url: settings.databaseUrl,
+      renewer: this.#renewer,
       instanceId,
       leaseMs,
       beatMs: settings.beatMs,
@@ -123,9 +126,10 @@ export class Memberships {
 
   async leave(): Promise<void> {
     const life = this.#current;
-    if (life === null) return;
     this.#current = null;
-    await life.lease.stop();
+    await life?.lease.stop();
+    await this.#renewer?.end();
+    if (life === null) return;
     // An execution that ignores its signal is still at work: nobody may take it over before the lease has run out.
     if (life.held.executing > 0) return;
     try {
@@ -146,7 +150,7 @@ export class Memberships {
     const running = life.held.all().filter(({ ended }) => !ended);
     for (const held of running) stopExecution(held, "fence");
     this.#deps.emit({ type: "instance.fenced", instanceId, aborted: running.length });
-    // Its thread ends by itself soon enough; nothing is to be waited for here.
+    // Nothing is to be waited for here: the thread goes on with the next life.
     void life.lease.stop();
     this.#deps.onLost();
   }

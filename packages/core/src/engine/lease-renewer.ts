@@ -1,0 +1,60 @@
+/**
+ * The renewing thread as its instance sees it. It outlives a lost lease: to start a thread takes a busy machine longer
+ * than a short lease lasts, and an instance that needed a new one for each life would never get through its first beat.
+ */
+
+import type { Worker } from "node:worker_threads";
+import type { InstanceId } from "../domain/ids.ts";
+import type { LeaseMessage, LeaseOrder, LeaseThreadData } from "./lease-thread.ts";
+import { startThread } from "./start-thread.ts";
+
+export interface LeaseRenewer {
+  /** Renews this lease, and no other one any more. */
+  readonly renew: (
+    lease: { readonly instanceId: InstanceId; readonly memory: SharedArrayBuffer },
+    onMessage: (message: LeaseMessage) => void,
+  ) => void;
+  /** Renews nothing until the next order. */
+  readonly rest: (instanceId: InstanceId) => void;
+  readonly end: () => Promise<void>;
+}
+
+export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
+  let thread: Worker | null = null;
+  let current: InstanceId | null = null;
+  let tell: (message: LeaseMessage) => void = () => {};
+
+  const started = (): Worker => {
+    if (thread !== null) return thread;
+    const fresh = startThread("lease-thread", data);
+    fresh.on("message", (message: LeaseMessage) => {
+      // Of a life before: its lease is given up.
+      if (message.instanceId === current) tell(message);
+    });
+    // A thread that cannot run renews nothing: the deadline decides, as with every other failure. The next life has another.
+    fresh.on("error", ({ message }) => {
+      if (current !== null) tell({ kind: "failed", instanceId: current, message, code: null });
+    });
+    fresh.once("exit", () => {
+      if (thread === fresh) thread = null;
+    });
+    thread = fresh;
+    return fresh;
+  };
+  return {
+    renew: (lease, onMessage) => {
+      current = lease.instanceId;
+      tell = onMessage;
+      started().postMessage(lease satisfies LeaseOrder);
+    },
+    rest: (instanceId) => {
+      // The next life may have begun before the last one has been put away.
+      if (current !== instanceId) return;
+      current = null;
+      thread?.postMessage(null satisfies LeaseOrder);
+    },
+    end: async () => {
+      await thread?.terminate();
+    },
+  };
+}
