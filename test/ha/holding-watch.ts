@@ -18,9 +18,14 @@ export interface Observation {
 const BEATS_AT_MOST = 2;
 
 export class HoldingWatch {
+  readonly #beatsAtMost: () => number;
   readonly #unheld = new Map<string, { beats: number; beatAt: string }>();
   readonly #violations = new Map<string, string>();
   #compared = 0;
+
+  constructor(slowness: () => number = () => 1) {
+    this.#beatsAtMost = () => BEATS_AT_MOST * slowness();
+  }
 
   observe({ running, holding }: Observation): void {
     const seen = new Set<string>();
@@ -42,7 +47,7 @@ export class HoldingWatch {
     const before = this.#unheld.get(key) ?? { beats: 0, beatAt };
     const beats = before.beats + (before.beatAt === beatAt ? 0 : 1);
     this.#unheld.set(key, { beats, beatAt });
-    if (beats <= BEATS_AT_MOST) return;
+    if (beats <= this.#beatsAtMost()) return;
     this.#violations.set(
       key,
       `S24: task run ${taskRunId} is RUNNING under claim ${claimNo} of ${instanceId}, which has not held it for ${beats} beats`,

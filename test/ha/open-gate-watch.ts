@@ -10,12 +10,12 @@ export interface Waiter {
 }
 
 export class OpenGateWatch {
-  readonly #patienceMs: number;
+  readonly #patienceMs: () => number;
   readonly #openSinceMs = new Map<string, number>();
   readonly #violations = new Map<string, string>();
 
-  constructor(patienceMs: number) {
-    this.#patienceMs = patienceMs;
+  constructor(patienceMs: number, slowness: () => number = () => 1) {
+    this.#patienceMs = () => patienceMs * slowness();
   }
 
   observe(waiters: readonly Waiter[], nowMs: number): void {
@@ -27,7 +27,7 @@ export class OpenGateWatch {
       const sinceMs = this.#openSinceMs.get(taskRunId) ?? nowMs;
       this.#openSinceMs.set(taskRunId, sinceMs);
       const openMs = Math.round(nowMs - sinceMs);
-      if (openMs < this.#patienceMs) continue;
+      if (openMs < this.#patienceMs()) continue;
       this.#violations.set(
         taskRunId,
         `L4: task run ${taskRunId} waits, and every gate has been open for ${openMs} ms`,

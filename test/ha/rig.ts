@@ -61,6 +61,8 @@ export interface RigOptions {
    * down at once, those who are left are few. Default: 0.
    */
   readonly laterMs?: number;
+  /** How much longer everything takes on this machine just now. Default: 1. */
+  readonly slowness?: () => number;
   /** LISTEN goes straight to the database, whatever `instancesUrl` says. */
   readonly direct?: boolean;
   /** Before the load begins. */
@@ -89,8 +91,12 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   const clientWire = await openWire(databaseUrl);
   const client = { databaseUrl, ...INSTANCE_SETTINGS, name: "client" };
   const scheduler = createScheduler({ ...client, databaseUrl: clientWire.url, poolSize: 3 });
-  const { laterMs = 0 } = options;
-  const looker = createScheduler({ ...client, poolSize: 1, graceMs: client.graceMs + laterMs });
+  const { laterMs = 0, slowness = () => 1 } = options;
+  const looker = createScheduler({
+    ...client,
+    poolSize: 1,
+    graceMs: (client.graceMs + laterMs) * slowness(),
+  });
   const db = new pg.Pool({ connectionString: databaseUrl, max: 3, query_timeout: 30_000 });
   // A connection that breaks is told by a rejected query; without listeners it would end the tests.
   db.on("error", () => {}).on("connect", (connection) => connection.on("error", () => {}));
@@ -122,7 +128,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
       options.tolerates?.({ message: error.message, code: (error as { code?: string }).code ?? null }) ===
         true;
     load = startLoad(scheduler, random.fork("load"), tolerates);
-    watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs });
+    watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs, slowness });
     const rig: Rig = {
       postgres,
       databaseUrl,
@@ -134,7 +140,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
       watch,
       trace: async () => parseTrace(await readFile(traceFile, "utf8")),
       settleDown: async ({ mayBeLost = new Set<string>() } = {}) =>
-        await settleDown(rig, { mayBeLost, tolerates: options.tolerates ?? (() => false) }),
+        await settleDown(rig, { mayBeLost, tolerates: options.tolerates ?? (() => false), slowness }),
       close,
     };
     return rig;
@@ -147,17 +153,20 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
 interface Leniency {
   readonly mayBeLost: ReadonlySet<string>;
   readonly tolerates: (told: ToldError) => boolean;
+  readonly slowness: () => number;
 }
 
 async function settleDown(rig: Rig, leniency: Leniency): Promise<Ended> {
   await proveEveryLoopTurns(rig, rig.cluster.running);
   await rig.load.stop();
   const from = performance.now();
-  await drain(rig.db, { withinMs: DRAIN_WITHIN_MS, standsStillMs: STANDS_STILL_MS }).catch(
-    (error: unknown) => {
-      throw new Error(`${String(error)}\n${describeLast(rig)}`, { cause: error });
-    },
-  );
+  const slower = leniency.slowness();
+  await drain(rig.db, {
+    withinMs: DRAIN_WITHIN_MS * slower,
+    standsStillMs: STANDS_STILL_MS * slower,
+  }).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${describeLast(rig)}`, { cause: error });
+  });
   const drainMs = Math.round(performance.now() - from);
   await rig.watch.stop();
   const wrong = await findWrong(rig, leniency);

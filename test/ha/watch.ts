@@ -36,9 +36,10 @@ export function startWatch(deps: {
   /** Looks that may fail beside those that met no database. */
   readonly tolerates: (error: unknown) => boolean;
   readonly laterMs: number;
+  readonly slowness: () => number;
 }): Watch {
-  const holding = new HoldingWatch();
-  const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS + deps.laterMs);
+  const holding = new HoldingWatch(deps.slowness);
+  const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS + deps.laterMs, deps.slowness);
   const violations = new Set<string>();
   const waited: Record<string, number> = { RUN_AT: 0, VERSION_ORDER: 0, RUN_LIMIT: 0, RESOURCE_BUSY: 0 };
   let looks = 0;

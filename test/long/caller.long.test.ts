@@ -10,6 +10,7 @@ import { openRig, type Rig } from "../ha/rig.ts";
 import { until } from "../ha/until.ts";
 import { longPart, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
+import { slowness } from "./slowness.ts";
 
 const WITHIN_MS = 60_000;
 const OPEN_MS = Math.max(20_000, 600_000 * longPart);
@@ -27,7 +28,7 @@ afterEach(async () => {
 it("sees what a caller enqueued when its transaction commits at last, and does not wait for it before", async () => {
   const fromMs = performance.now();
   postgres = await startOwnPostgres();
-  rig = await openRig(postgres, randomFrom(longSeed));
+  rig = await openRig(postgres, randomFrom(longSeed), { slowness });
   const { scheduler, cluster, db, databaseUrl } = rig;
   const caller = new pg.Client({ connectionString: databaseUrl, query_timeout: 30_000 });
   await caller.connect();

@@ -12,6 +12,7 @@ import { brokenLine } from "../ha/tolerated.ts";
 import { until } from "../ha/until.ts";
 import { longPart, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
+import { slowness } from "./slowness.ts";
 import { openSmallDisk } from "./small-disk.ts";
 
 const WITHIN_MS = 60_000;
@@ -30,7 +31,7 @@ afterEach(async () => {
 async function open(settings: Readonly<Record<string, string>> = {}, options: RigOptions = {}): Promise<Rig> {
   fromMs = performance.now();
   postgres = await startOwnPostgres(settings);
-  rig = await openRig(postgres, randomFrom(longSeed), options);
+  rig = await openRig(postgres, randomFrom(longSeed), { slowness, ...options });
   return rig;
 }
 function secondsSince(): number {
@@ -180,7 +181,7 @@ it("is there again when a full disk has room, with nothing lost that was acknowl
     // Small, and each segment of the log a new file: the log is what needs room first.
     const settings = { max_wal_size: "48MB", min_wal_size: "32MB", wal_recycle: "off", wal_init_zero: "on" };
     postgres = await startOwnPostgres(settings, disk.dir);
-    rig = await openRig(postgres, randomFrom(longSeed), { tolerates: full });
+    rig = await openRig(postgres, randomFrom(longSeed), { tolerates: full, slowness });
     const { cluster, db, load } = rig;
     await disk.fill();
     // Whatever is written now needs room that is not there.

@@ -13,6 +13,7 @@ import { brokenLine } from "../ha/tolerated.ts";
 import { until } from "../ha/until.ts";
 import { longSeed, partOf } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
+import { slowness } from "./slowness.ts";
 
 const WITHIN_MS = 60_000;
 
@@ -29,7 +30,11 @@ afterEach(async () => {
 async function open(): Promise<{ readonly rig: Rig; readonly postgres: ReplicatedPostgres }> {
   postgres = await startReplicatedPostgres();
   const settings = { queryTimeoutMs: 3_000 };
-  rig = await openRig(postgres, randomFrom(longSeed), { instance: { settings }, tolerates: brokenLine });
+  rig = await openRig(postgres, randomFrom(longSeed), {
+    instance: { settings },
+    tolerates: brokenLine,
+    slowness,
+  });
   return { rig, postgres };
 }
 

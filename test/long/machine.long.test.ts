@@ -14,6 +14,7 @@ import { brokenLine } from "../ha/tolerated.ts";
 import { until } from "../ha/until.ts";
 import { longPart, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
+import { slowness } from "./slowness.ts";
 
 const WITHIN_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
@@ -33,7 +34,7 @@ afterAll(async () => await postgres?.remove());
 
 async function open(tolerates: (told: ToldError) => boolean = () => false): Promise<Rig> {
   fromMs = performance.now();
-  rig = await openRig(postgres, randomFrom(longSeed), { tolerates });
+  rig = await openRig(postgres, randomFrom(longSeed), { tolerates, slowness });
   return rig;
 }
 function secondsSince(): number {

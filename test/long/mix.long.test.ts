@@ -23,6 +23,7 @@ import { CANCEL_STATEMENTS, CUT_ALL, CUT_LEASES, CUT_LISTENERS } from "./databas
 import { DYING, FREEZE_PROMOTER, FREEZE_SEVERAL } from "./instance-harm.ts";
 import { longSeconds, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
+import { slowness } from "./slowness.ts";
 import {
   DEAF,
   HALF_OPEN,
@@ -125,6 +126,7 @@ async function oneRound(
   rig = await openRig(postgres, random, {
     instances: INSTANCES,
     laterMs: LATER_MS,
+    slowness,
     instance: { settings: { queryTimeoutMs: 2_000 } },
     tolerates: brokenLine,
   });

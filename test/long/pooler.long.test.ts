@@ -18,6 +18,7 @@ import { brokenLine } from "../ha/tolerated.ts";
 import { longPart, longSeed } from "./long-settings.ts";
 import { findPgBouncer, type PgBouncer, startPgBouncer } from "./pg-bouncer.ts";
 import { writeProof } from "./proof.ts";
+import { slowness } from "./slowness.ts";
 
 let postgres: OwnPostgres | null = null;
 let bouncer: PgBouncer | null = null;
@@ -42,6 +43,7 @@ it("keeps every promise through PgBouncer in transaction mode", async (test) => 
   rig = await openRig(postgres, randomFrom(longSeed), {
     instancesUrl: (databaseUrl) => pooler.urlOf(databaseUrl),
     direct: true,
+    slowness,
     // PgBouncer's own words for a server that is not there.
     tolerates: (told) =>
       brokenLine(told) ||

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Sometimes } from "../ha/sometimes.ts";
+import { slowness } from "./slowness.ts";
 
 export interface Proof {
   /** A sentence that the run has shown to hold. */
@@ -61,7 +62,7 @@ function render({ title, seed, seconds, faults, paths, notes = [] }: Proof): str
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
   const when = new Date().toISOString().slice(0, 16).replace("T", " ");
   const rows = [
-    `${when} UTC, commit ${commit()}, seed ${seed}, ${Math.round(seconds)} s, Node ${process.versions.node}.`,
+    `${when} UTC, commit ${commit()}, seed ${seed}, ${Math.round(seconds)} s, Node ${process.versions.node}, load ${slowness().toFixed(1)} per core.`,
     "",
     `- ${total} faults: ${list(faults)}`,
     ...(Object.keys(paths).length === 0 ? [] : [`- paths taken: ${list(paths)}`]),
