@@ -30,6 +30,14 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     { at: "windows[1].until", problem: "is not after from" },
     "windows[1].until: is not after from",
   ],
+  INVALID_RULE: [
+    { at: "limit", problem: "-1 is not a whole number from 0 to 1000000" },
+    "limit: -1 is not a whole number from 0 to 1000000",
+  ],
+  UNKNOWN_RATE: [
+    { rates: ["sms", "mail"] },
+    'No rate is called "sms" or "mail"; call setRate() before tasks name it',
+  ],
   ALREADY_STARTED: [
     { instanceName: "app-1" },
     "app-1 was started before; a scheduler starts once, so create a new one",

@@ -22,7 +22,9 @@ describe("a promotion pass", () => {
   it("admits a task run that no gate concerns, and gives it nothing to hold", () => {
     const plan = planPromotions(snapshot({ candidates: [candidate({ taskRunId: first })] }));
 
-    expect(plan.promote).toEqual([{ taskRunId: first, runSlot: null, resourceSlots: [] }]);
+    expect(plan.promote).toEqual([
+      { taskRunId: first, limitSlots: [], resourceSlots: [], rateSlot: null, openUntil: null },
+    ]);
     expect(plan.waiting.size).toBe(0);
   });
 
@@ -60,7 +62,7 @@ describe("a promotion pass", () => {
         candidate({ taskRunId: first, resources: [shared(orders)], runId: nightly }),
       ],
       resources: { [orders]: { line: [lineEntry({ taskRunId: second })] } },
-      runs: { nightly: { limit: 2 } },
+      limits: { "run:nightly": { limit: 2 } },
     });
     const before = structuredClone(read);
 
@@ -165,7 +167,7 @@ describe("resources", () => {
           candidate({ taskRunId: second, resources: [exclusive(orders)] }),
         ],
         resources: { [orders]: { line: [lineEntry({ taskRunId: first })] } },
-        runs: { nightly: { limit: 1, active: 1 } },
+        limits: { "run:nightly": { limit: 1, active: 1 } },
       }),
     );
 

@@ -23,6 +23,11 @@ describe("a task spec", () => {
       input: null,
       title: "mail",
       priority: 5,
+      queue: "default",
+      tags: [],
+      concurrencyKey: null,
+      rate: null,
+      stops: [],
       runAt: null,
       resources: [],
       version: null,
@@ -36,6 +41,11 @@ describe("a task spec", () => {
       input: { file: "0007.sql" },
       title: "Migrate orders",
       priority: 0,
+      queue: "rollouts",
+      tags: ["team:orders", "nightly"],
+      concurrencyKey: "customer:7",
+      rate: "ddl",
+      stops: [{ code: "APPROVAL", detail: "by two people" }, { code: "STAGE_ORDER" }],
       runAt,
       resources: [exclusive("prod/orders"), shared("prod/users")],
       version: "20261115.2",
@@ -48,6 +58,14 @@ describe("a task spec", () => {
       input: { file: "0007.sql" },
       title: "Migrate orders",
       priority: 0,
+      queue: "rollouts",
+      tags: ["team:orders", "nightly"],
+      concurrencyKey: "customer:7",
+      rate: "ddl",
+      stops: [
+        { code: "APPROVAL", detail: "by two people" },
+        { code: "STAGE_ORDER", detail: null },
+      ],
       runAt,
       resources: [exclusive("prod/orders"), shared("prod/users")],
       version: "20261115.2",
@@ -67,6 +85,16 @@ describe("a task spec", () => {
     expect(resolveTaskSpec({ kind: "mail", resources: [withMore] }).resources).toEqual([
       exclusive("prod/orders"),
     ]);
+  });
+});
+
+describe("the tags of a task", () => {
+  it("count once each, in the order in which they are given", () => {
+    expect(resolveTaskSpec({ kind: "mail", tags: ["b", "a", "b"] }).tags).toEqual(["b", "a"]);
+  });
+
+  it("gate nothing, and neither does the name of a queue: whether a queue has rules is known where it is inserted", () => {
+    expect(isGated(resolveTaskSpec({ kind: "mail", tags: ["a"], queue: "bulk" }), false)).toBe(false);
   });
 });
 
@@ -95,6 +123,19 @@ describe("a task spec is refused in one clear sentence", () => {
       { resources: Array.from({ length: 101 }, (_, i) => shared(`r${i}`)) },
       "task.resources: are 101, at most 100",
     ],
+    [{ queue: "" }, "task.queue: is empty; give it a name"],
+    [{ queue: "a\nb" }, "task.queue: contains a control character"],
+    [{ concurrencyKey: " " }, "task.concurrencyKey: is empty; give it a name"],
+    [{ concurrencyKey: "k".repeat(201) }, "task.concurrencyKey: is longer than 200 characters"],
+    [{ rate: "\ud83d" }, "task.rate: contains half a surrogate pair, which is not text"],
+    [{ tags: ["a", ""] }, "task.tags[1]: is empty; give it a name"],
+    [{ tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, "task.tags: are 21, at most 20"],
+    [{ stops: [{ code: "" }] }, "task.stops[0].code: is empty; give it a name"],
+    [
+      { stops: [{ code: "APPROVAL", detail: "half \ud83d" }] },
+      "task.stops[0].detail: contains half a surrogate pair, which is not text",
+    ],
+    [{ stops: Array.from({ length: 21 }, (_, i) => ({ code: `S${i}` })) }, "task.stops: are 21, at most 20"],
     [{ version: "2" }, "task.version: orders tasks on a resource, so name the resource too"],
     [{ runAt: new Date(Number.NaN) }, "task.runAt: is not an instant between the years 1970 and 9999"],
     [{ runAt: new Date(-1) }, "task.runAt: is not an instant between the years 1970 and 9999"],
@@ -179,6 +220,9 @@ describe("a task is gated", () => {
     ["its instant", { ...plain, runAt }, false],
     ["its resources", { ...plain, resources: [shared("prod/orders")] }, false],
     ["its version", { ...plain, version: "1" }, false],
+    ["its concurrency key", { ...plain, concurrencyKey: "customer:7" }, false],
+    ["its rate", { ...plain, rate: "sms" }, false],
+    ["its stops", { ...plain, stops: [{ code: "APPROVAL", detail: null }] }, false],
   ] as const)("by %s", (_, task, inRun) => {
     expect(isGated(task, inRun)).toBe(true);
   });

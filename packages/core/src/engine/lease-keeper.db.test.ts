@@ -38,7 +38,13 @@ async function warmUp(): Promise<void> {
     renewed = true;
   };
   const options = { renewer, instanceId: bootId, leaseMs, beatMs: BEAT_MS, begunAtMs: monotonicMs() };
-  const first = keepLease({ ...options, onTimeline: () => {}, onRenewed, onLost: () => {} });
+  const first = keepLease({
+    ...options,
+    onTimeline: () => {},
+    onRenewed,
+    onFailed: () => {},
+    onLost: () => {},
+  });
   await until(() => renewed);
   await first.stop();
 }

@@ -71,7 +71,7 @@ describe("a task whose instance was lost", () => {
       snapshot({
         candidates: [{ ...goesOn, runId: nightly }],
         resources: { [orders]: keptForIt },
-        runs: { nightly: { limit: 1, active: 1 } },
+        limits: { "run:nightly": { limit: 1, active: 1 } },
       }),
     );
 
