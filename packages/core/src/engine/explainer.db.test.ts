@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import type { Explanation, GateReport } from "../domain/explanation.ts";
+import { GATE_CODES } from "../domain/gates/gates.ts";
 import { exclusive, shared } from "../domain/resource.ts";
 import type { WaitingCode } from "../domain/waiting-cause.ts";
 
@@ -28,10 +29,19 @@ describe("a PENDING task run", () => {
 
     expect(states(explanation)).toEqual({
       RUN_AT: "blocking",
+      STOPPED: "not_applicable",
+      PAUSED: "passed",
+      NO_EXECUTOR: "passed",
+      WINDOW: "not_applicable",
       VERSION_ORDER: "passed",
       RUN_LIMIT: "not_applicable",
+      QUEUE_LIMIT: "not_applicable",
+      KEY_LIMIT: "not_applicable",
+      FAIR_SHARE: "not_applicable",
+      RATE_LIMIT: "not_applicable",
       RESOURCE_BUSY: "blocking",
     });
+    expect(Object.keys(states(explanation))).toEqual(GATE_CODES);
     expect(explanation).toMatchObject({
       status: "PENDING",
       blockedOn: "RUN_AT",

@@ -43,7 +43,7 @@ describe("RUN_AT", () => {
 
     const pass = await scheduler.promote();
     expect(pass).toMatchObject({ promoted: [] });
-    expect(pass.kind === "passed" && pass.nextRunAtMs).toBeGreaterThan(3_500_000);
+    expect(pass.kind === "passed" && pass.nextDueMs).toBeGreaterThan(3_500_000);
 
     await makeDue(taskRunId);
     expect(await promoted(scheduler)).toEqual([taskRunId]);
@@ -210,7 +210,8 @@ describe("RUN_LIMIT", () => {
   });
 
   it("is no limit at 0", async () => {
-    const scheduler = await box.scheduler();
+    // With so many slots in the cluster that the fair share of a run is no limit either.
+    const scheduler = await box.scheduler({ slots: 15 });
     await scheduler.enqueueMany(
       Array.from({ length: 30 }, () => echo.task(1)),
       { run: { title: "nightly" } },

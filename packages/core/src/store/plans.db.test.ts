@@ -5,20 +5,19 @@
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
-import { asInstanceId, asRunId, asTaskRunId } from "../domain/ids.ts";
+import { asInstanceId, asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
+import { countAvailable, loadLimits } from "./holds/limits.ts";
+import { loadRates } from "./holds/rates.ts";
 import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
 import { takeWakes } from "./holds/wake.ts";
-import { loadRuns } from "./runs/slots.ts";
-import {
-  findNewAndDue,
-  findParkedAtRuns,
-  findParkedAtVersions,
-  loadCandidates,
-} from "./task-runs/candidates.ts";
-import { claimTaskRuns, listRunning } from "./task-runs/claim.ts";
-import { msUntilNextRunAt } from "./task-runs/promote.ts";
+import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
+import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
+import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
+import { demoteClosed, demoteStrays, demoteTaskRuns, findAvailableHolders } from "./task-runs/demote.ts";
+import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
+import { msUntilNextDue } from "./task-runs/promote.ts";
 import { findLost } from "./task-runs/rescue.ts";
 import { settleTaskRuns } from "./task-runs/settle.ts";
 
@@ -39,23 +38,35 @@ beforeAll(async () => {
                                     claimed_at, claimed_by, finished_at, outcome, enqueued_at)
     SELECT gen_random_uuid(), id, 'echo', 5, 1, false, 'DONE', now(), 1, now(), gen_random_uuid(), now(), 'X', now()
       FROM signalbox.task;
-    INSERT INTO signalbox.ready (kind, priority, task_run_id)
-    SELECT 'kind ' || n % 5, n % 10, gen_random_uuid() FROM generate_series(1, 5000) AS n;
+    INSERT INTO signalbox.queue (name, slot_limit, rules_no) SELECT 'queue ' || n, 1, n % 2 FROM generate_series(1, 500) AS n;
+    INSERT INTO signalbox.ready (kind, queue, priority, task_run_id, open_until)
+    SELECT 'kind ' || n % 5, 'queue ' || n % 3, n % 10, gen_random_uuid(),
+           CASE WHEN n % 10 = 0 THEN now() + n * interval '1 min' ELSE 'infinity' END
+      FROM generate_series(1, 15000) AS n;
+    INSERT INTO signalbox.key_limit SELECT 'key ' || n, 1 FROM generate_series(1, 3000) AS n;
+    INSERT INTO signalbox.rate SELECT 'rate ' || n, 10, 1000 FROM generate_series(1, 300) AS n;
+    INSERT INTO signalbox.rate_slot (rate, slot, task_run_id)
+    SELECT 'rate ' || n, slot, gen_random_uuid() FROM generate_series(1, 300) AS n, generate_series(0, 9) AS slot;
+    INSERT INTO signalbox.pause (over, name, paused) SELECT 'queue', 'queue ' || n, true FROM generate_series(1, 3000) AS n;
+    INSERT INTO signalbox.start_window (over, name, windows) SELECT 'queue', 'queue ' || n, '[{}]' FROM generate_series(1, 3000) AS n;
+    INSERT INTO signalbox.stop (task_id, code) SELECT gen_random_uuid(), 'APPROVAL' FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.waiting (task_run_id, task_id, kind, priority, enqueued_at, run_at, version, resources,
                                    blocked_on, blocked_key, blocked_since)
     SELECT gen_random_uuid(), gen_random_uuid(), 'echo', 5, now(), now() + n * interval '1 min', ARRAY[n], '[]',
            gate, CASE WHEN gate IS NOT NULL THEN 'key ' || n % 5 END, CASE WHEN gate IS NOT NULL THEN now() END
       FROM generate_series(1, 3000) AS n,
-           unnest('{NULL,RUN_AT,VERSION_ORDER,RUN_LIMIT,RESOURCE_BUSY}'::text[]) AS gate;
+           unnest('{NULL,RUN_AT,VERSION_ORDER,RUN_LIMIT,QUEUE_LIMIT,PAUSED,FAIR_SHARE,RESOURCE_BUSY}'::text[]) AS gate;
     INSERT INTO signalbox.line (name, priority, enqueued_at, task_run_id, mode)
     SELECT blocked_key, priority, enqueued_at, task_run_id, 'shared'
       FROM signalbox.waiting WHERE blocked_on = 'RESOURCE_BUSY';
     INSERT INTO signalbox.hold (scope, slot, task_run_id)
-    SELECT scope || n, 0, gen_random_uuid() FROM generate_series(1, 3000) AS n, unnest('{run:,resource:}'::text[]) AS scope;
+    SELECT scope || n, 0, gen_random_uuid() FROM generate_series(1, 3000) AS n, unnest('{run:,queue:,key:,resource:}'::text[]) AS scope;
     INSERT INTO signalbox.resource_use SELECT 'name ' || n, 1, 0 FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.open_version SELECT 'name ' || n % 100, ARRAY[n], gen_random_uuid() FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.run (id, title, open_tasks) SELECT gen_random_uuid(), 'run', 1 FROM generate_series(1, 3000);
     INSERT INTO signalbox.gate_wake (key) SELECT 'key ' || n FROM generate_series(1, 3000) AS n;
+    INSERT INTO signalbox.gate_wake (key, due_at)
+    SELECT 'rate:' || n, now() + n * interval '1 s' FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
     SELECT n, (SELECT boot_id FROM signalbox.instance LIMIT 1), 1, ARRAY[gen_random_uuid()]
       FROM generate_series(1, 300) AS n;
@@ -124,10 +135,23 @@ describe("claim", () => {
   it("takes from ready by kind in index order and updates the task runs by their primary key", async () => {
     const request = { instanceId: INSTANCE, kinds: ["kind 1", "kind 2"], freeSlots: 100, requestNo: 1 };
 
-    const nodes = (await plansOf(async (tx) => await claimTaskRuns(tx, request))).get("claimTaskRuns");
+    const plans = await plansOf(async (tx) => {
+      await claimTaskRuns(tx, request);
+      await isAnyReady(tx, request.kinds);
+    });
+    const nodes = plans.get("claimTaskRuns");
 
+    expect(new Set(reads(plans.get("isAnyReady")))).toEqual(new Set(["ready_pkey", "queue_pkey"]));
     expect(new Set(reads(nodes))).toEqual(
-      new Set(["ready_pkey", "instance_pkey", "Tid Scan ready", "task_run_pkey", "task_pkey"]),
+      new Set([
+        "ready_pkey",
+        "queue_pkey",
+        "instance_pkey",
+        "Tid Scan ready",
+        "task_run_pkey",
+        "task_pkey",
+        "waiting_parked",
+      ]),
     );
     expect(joins(nodes)).toEqual([]);
     // The order comes from the index: what is locked is what is taken, not the whole kind.
@@ -156,24 +180,43 @@ describe("candidates", () => {
   it("finds what is parked under a woken key by that key", async () => {
     const plans = await plansOf(async (tx) => {
       await findParkedAtVersions(tx, ["key 1", "key 2"], 32);
-      await findParkedAtRuns(tx, [RUN], 100);
+      await findParkedAtResources(tx, ["key 1"], 32);
+      await findParked(tx, [
+        { blockedOn: "QUEUE_LIMIT", blockedKey: "key 1", depth: 10 },
+        { blockedOn: "PAUSED", blockedKey: "queue:mail", depth: 100 },
+      ]);
     });
 
     expect(reads(plans.get("findParkedAtVersions"))).toEqual(["waiting_for_version"]);
-    expect(new Set(reads(plans.get("findParkedAtRuns")))).toEqual(
-      new Set(["run_pkey", "hold_pkey", "waiting_for_run"]),
+    expect(new Set(reads(plans.get("findParkedAtResources")))).toEqual(
+      new Set(["waiting_parked", "line_of_task_run"]),
     );
+    expect(reads(plans.get("findParked"))).toEqual(["waiting_parked"]);
   });
 
-  it("loads them, their runs and their resources by primary keys", async () => {
+  it("loads them, their limits, rates, rules and resources by primary keys", async () => {
     const plans = await plansOf(async (tx) => {
       await loadCandidates(tx, [ID]);
-      await loadRuns(tx, [RUN], 10);
+      await loadLimits(tx, [`run:${RUN}`, "queue:queue 1", "key:customer:7"], 10);
+      await countAvailable(tx, [RUN]);
+      await loadRates(tx, ["rate 1"], 10);
+      await loadPauses(tx, ["queue:queue 1", "resource:name 1"]);
+      await loadWindows(tx, ["queue:queue 1"], new Date());
+      await loadStops(tx, [asTaskId(ID)]);
       await loadResources(tx, ["name 1", "name 2"]);
     });
 
     expect(reads(plans.get("loadCandidates"))).toEqual(["waiting_pkey"]);
-    expect(new Set(reads(plans.get("loadRuns")))).toEqual(new Set(["run_pkey", "hold_pkey"]));
+    expect(new Set(reads(plans.get("loadLimits")))).toEqual(
+      new Set(["run_pkey", "queue_pkey", "key_limit_pkey", "hold_pkey"]),
+    );
+    expect(new Set(reads(plans.get("countAvailable")))).toEqual(new Set(["hold_pkey", "task_run_pkey"]));
+    expect(new Set(reads(plans.get("loadRates")))).toEqual(
+      new Set(["rate_pkey", "rate_slot_pkey", "task_run_pkey"]),
+    );
+    expect(reads(plans.get("loadPauses"))).toEqual(["pause_pkey"]);
+    expect(reads(plans.get("loadWindows"))).toEqual(["start_window_pkey"]);
+    expect(reads(plans.get("loadStops"))).toEqual(["stop_pkey"]);
     expect(new Set(reads(plans.get("loadResources")))).toEqual(
       new Set(["hold_pkey", "resource_use_pkey", "open_version_pkey"]),
     );
@@ -183,17 +226,40 @@ describe("candidates", () => {
   it("takes the oldest wakes and knows the next run time without reading all of them", async () => {
     const plans = await plansOf(async (tx) => {
       await takeWakes(tx, 100);
-      await msUntilNextRunAt(tx);
+      await msUntilNextDue(tx);
     });
 
     expect(reads(plans.get("takeWakes"))).toEqual(["gate_wake_pkey (whole)", "gate_wake_pkey"]);
-    expect(reads(plans.get("msUntilNextRunAt"))).toEqual(["waiting_due (whole)"]);
+    expect(reads(plans.get("msUntilNextDue"))).toEqual([
+      "waiting_due (whole)",
+      expect.stringMatching(/^gate_wake_due/),
+      "ready_closing (whole)",
+    ]);
     for (const [name, nodes] of plans) {
       expect(
         (nodes ?? []).map((node) => node["Node Type"]),
         name,
       ).toContain("Limit");
     }
+  });
+});
+
+describe("demotion", () => {
+  it("finds what is outdated by kind and queue, what is closed by its end, and the rest by who holds it", async () => {
+    const plans = await plansOf(async (tx) => {
+      await demoteClosed(tx, 100);
+      await demoteStrays(tx, 100);
+      await demoteTaskRuns(tx, [ID], "PAUSED");
+      await findAvailableHolders(tx, [`run:${RUN}`]);
+    });
+
+    expect(reads(plans.get("leaveReadyClosed"))).toEqual(["ready_closing", "Tid Scan ready"]);
+    expect(new Set(reads(plans.get("leaveReadyStray")))).toEqual(
+      new Set(["ready_pkey", "ready_pkey (whole)", "queue_pkey", "Seq Scan instance", "Tid Scan ready"]),
+    );
+    expect(reads(plans.get("leaveReadyNow"))).toEqual(["task_run_pkey", "ready_pkey"]);
+    expect(reads(plans.get("findAvailableHolders"))).toEqual(["hold_pkey", "task_run_pkey"]);
+    for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });
 });
 

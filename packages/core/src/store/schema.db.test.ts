@@ -171,14 +171,36 @@ describe("a gated task run begins PENDING", () => {
     const refused = { constraint: "task_gated_where_a_gate_applies" };
 
     await insert("", "false");
-    await expect(insert("", "true")).rejects.toMatchObject(refused);
+    // One way only: a task that names no gate waits too where its queue has rules.
+    await insert("", "true");
     await expect(insert(", run_id", "false, gen_random_uuid()")).rejects.toMatchObject(refused);
     await expect(insert(", run_at", "false, now()")).rejects.toMatchObject(refused);
     await expect(insert(", resources", `false, '[{"name": "a", "mode": "shared"}]'`)).rejects.toMatchObject(
       refused,
     );
+    await expect(insert(", concurrency_key", "false, 'customer:7'")).rejects.toMatchObject(refused);
+    await expect(insert(", rate", "false, 'sms'")).rejects.toMatchObject(refused);
     await expect(insert(", version", "true, '{1}'")).rejects.toMatchObject({
       constraint: "task_version_orders_a_resource",
+    });
+  });
+});
+
+describe("a rule in the table is one that can be kept", () => {
+  it.each([
+    ["queue (name, slot_limit)", "'mail', -1", "queue_limit_is_not_negative"],
+    ["queue (name, weight)", "'mail', 0", "queue_weight_in_range"],
+    ["queue (name, weight)", "'mail', 1001", "queue_weight_in_range"],
+    ["key_limit (concurrency_key, slot_limit)", "'customer:7', 0", "key_limit_is_positive"],
+    ["rate (name, amount, per_ms)", "'sms', 0, 1000", "rate_amount_in_range"],
+    ["rate (name, amount, per_ms)", "'sms', 10001, 1000", "rate_amount_in_range"],
+    ["rate (name, amount, per_ms)", "'sms', 1, 0", "rate_per_in_range"],
+    ["rate (name, amount, per_ms)", "'sms', 1, 86400001", "rate_per_in_range"],
+    ["pause (over, name, paused)", "'key', 'customer:7', true", "pause_over_check"],
+    ["start_window (over, name, windows)", "'run', 'nightly', '[]'", "start_window_over_check"],
+  ])("%s of %s is refused", async (into, values, constraint) => {
+    await expect(box.query(`INSERT INTO signalbox.${into} VALUES (${values})`)).rejects.toMatchObject({
+      constraint,
     });
   });
 });

@@ -4,17 +4,20 @@
  */
 
 import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
+import { wakeExecutor } from "../domain/wake.ts";
 import { claimOnce } from "../engine/claimer.ts";
 import { HeldClaims } from "../engine/held-claims.ts";
 import { type PromotionPass, promoteOnce } from "../engine/promoter.ts";
 import { reconcileOnce } from "../engine/reconciler.ts";
 import { rescueOnce } from "../engine/rescuer.ts";
+import type { Rules } from "../engine/rule-keeper.ts";
 import { execute } from "../engine/runner.ts";
 import { createScheduler, type Scheduler } from "../engine/scheduler.ts";
 import { createSettler } from "../engine/settler.ts";
 import type { SchedulerEvent } from "../engine/telemetry.ts";
 import type { Executor } from "../executors/executor.ts";
 import { openPool, type Pool } from "../store/database.ts";
+import { wakeGates } from "../store/holds/wake.ts";
 import { joinCluster } from "../store/instances/instance.ts";
 import { renewOnce } from "../store/instances/renew.ts";
 import { sql } from "../store/sql.ts";
@@ -42,6 +45,7 @@ export interface ManualScheduler
     | "overview"
     | "setRunLimit"
     | "checkInvariants"
+    | keyof Rules
   > {
   /** Its boot id. */
   readonly instanceId: InstanceId;
@@ -51,6 +55,8 @@ export interface ManualScheduler
   readonly held: HeldClaims;
   /** One pass. */
   readonly promote: () => Promise<PromotionPass>;
+  /** One pass that also sweeps: the net under lost wakes, and under what is AVAILABLE by old rules. */
+  readonly sweep: () => Promise<PromotionPass>;
   /** Claims up to its free slots; answers what it got. */
   readonly claim: () => Promise<readonly TaskRunId[]>;
   /** Runs all it holds to its end. */
@@ -82,7 +88,11 @@ export async function createManualScheduler(options: ManualOptions): Promise<Man
   });
   const { tasks, name, slots, leaseMs } = settings;
   const kinds = tasks.map(({ kind }) => kind);
-  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs });
+  const instanceId = await pool.transaction(async (tx) => {
+    const joined = await joinCluster(tx, { name, kinds, slots, leaseMs });
+    await wakeGates(tx, kinds.map(wakeExecutor));
+    return joined;
+  });
   const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name });
   return {
     ...scheduler,
@@ -139,6 +149,7 @@ function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
     events,
     held,
     promote,
+    sweep: async () => await promoteOnce({ pool, batchSize, sweepAfter: null }),
     claim,
     execute: executeAll,
     settle,

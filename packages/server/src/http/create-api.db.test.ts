@@ -125,12 +125,20 @@ describe("explain", () => {
     expect(explanation).toMatchObject({ status: "PENDING", blockedOn: "RUN_AT", claimedBy: null });
     expect(explanation.gates.map(({ code, state }) => [code, state])).toEqual([
       ["RUN_AT", "blocking"],
+      ["STOPPED", "not_applicable"],
+      ["PAUSED", "passed"],
+      ["NO_EXECUTOR", "passed"],
+      ["WINDOW", "not_applicable"],
       ["VERSION_ORDER", "not_applicable"],
       ["RUN_LIMIT", "not_applicable"],
+      ["QUEUE_LIMIT", "not_applicable"],
+      ["KEY_LIMIT", "not_applicable"],
+      ["FAIR_SHARE", "not_applicable"],
+      ["RATE_LIMIT", "not_applicable"],
       ["RESOURCE_BUSY", "blocking"],
     ]);
     expect(explanation.gates[0]?.causes[0]?.earliestAt).toBe("2126-11-16T12:00:00.000Z");
-    expect(explanation.gates[3]?.causes[0]?.blockers[0]).toMatchObject({
+    expect(explanation.gates.at(-1)?.causes[0]?.blockers[0]).toMatchObject({
       taskRunId: first.taskRunId,
       title: "first",
     });

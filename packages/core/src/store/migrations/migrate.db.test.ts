@@ -226,6 +226,6 @@ it("keeps an instance out of a schema that it was not written for", async () => 
   await expect(requireSchema(pool)).rejects.toMatchObject({ code: "SCHEMA_NOT_CURRENT" });
   await migrate({ url });
   await expect(requireSchema(pool)).resolves.toBeUndefined();
-  await client.query("DELETE FROM signalbox.migration WHERE number = 3 AND step = 1");
+  await client.query("DELETE FROM signalbox.migration WHERE number = 4 AND step = 1");
   await expect(requireSchema(pool)).rejects.toMatchObject({ code: "SCHEMA_NOT_CURRENT" });
 });
