@@ -60,13 +60,14 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
          WHERE ctid = ANY (ARRAY(
                  SELECT ctid
                    FROM (SELECT r.ctid, r.priority, r.task_run_id,
-                                -- First in first out within a queue; between queues by their weights.
-                                row_number() OVER (PARTITION BY s.queue ORDER BY r.priority, r.task_run_id)
+                                -- First in first out within a queue; between queues by their weights. Who begins is
+                                -- drawn by lot: otherwise, of one free slot at a time, the heaviest would get each.
+                                (row_number() OVER line - 1 + first_value(r.lot) OVER line)
                                 / coalesce(q.weight, 1)::float8 AS turn
                            FROM served AS s
                            LEFT JOIN signalbox.queue AS q ON q.name = s.queue
                           CROSS JOIN LATERAL (
-                                SELECT ctid, priority, task_run_id
+                                SELECT ctid, priority, task_run_id, -ln(1 - random()) AS lot
                                   FROM signalbox.ready
                                  WHERE ready.kind = s.kind AND ready.queue = s.queue
                                    -- Under older rules (no limit, no pause, no window) it may not start any more.
@@ -78,7 +79,8 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                                                   AND timeline = signalbox.current_timeline())
                                  ORDER BY priority, task_run_id
                                  LIMIT ${freeSlots}
-                                   FOR UPDATE SKIP LOCKED) AS r) AS offered
+                                   FOR UPDATE SKIP LOCKED) AS r
+                         WINDOW line AS (PARTITION BY s.queue ORDER BY r.priority, r.task_run_id)) AS offered
                   ORDER BY turn, priority, task_run_id
                   LIMIT ${freeSlots}))
         RETURNING task_run_id
