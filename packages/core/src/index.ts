@@ -18,8 +18,8 @@ export type { TaskSpec } from "./domain/task-spec.ts";
 export type { TaskRunStatus, TaskStatus, TerminalStatus } from "./domain/task-status.ts";
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
-export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
+export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
 export {
   type CallerTransaction,
   type CancelAnswer,

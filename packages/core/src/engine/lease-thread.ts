@@ -86,7 +86,12 @@ async function beat(of: Life): Promise<void> {
     tell({ kind: "renewed", instanceId, timeline: renewed.timeline, tookMs: monotonicMs() - sentAtMs });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
-    tell({ kind: "failed", instanceId, message: error instanceof Error ? error.message : String(error), code });
+    tell({
+      kind: "failed",
+      instanceId,
+      message: error instanceof Error ? error.message : String(error),
+      code,
+    });
   }
 }
 

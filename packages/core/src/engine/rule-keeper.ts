@@ -20,6 +20,7 @@ import { pauseScope, resumeScope } from "../store/rules/pause.ts";
 import { changeQueue } from "../store/rules/queue.ts";
 import { putStop, takeOffStop } from "../store/rules/stop.ts";
 import { changeWindows } from "../store/rules/window.ts";
+import { isRun } from "../store/runs/is-run.ts";
 import { demoteStrays } from "../store/task-runs/demote.ts";
 import type { Wakeups } from "./wakeups.ts";
 
@@ -92,7 +93,12 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
       await close(async (tx) => await changeQueue(tx, name, { limit, weight }));
     },
     pause: async (what, request = {}) =>
-      await close(async (tx) => await pauseScope(tx, pauseScopeOf(what), toRequest(request))),
+      await close(async (tx) => {
+        const scope = pauseScopeOf(what);
+        if ("runId" in what && !(await isRun(tx, what.runId)))
+          throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
+        return await pauseScope(tx, scope, toRequest(request));
+      }),
     resume: async (what, request = {}) =>
       await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), toRequest(request))),
     setWindows: async (what, windows) => {
