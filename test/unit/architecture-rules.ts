@@ -45,10 +45,11 @@ export const LINES_AT_MOST = 400;
 
 /** Files of engine/ named after a doer are steps. Those that end alike but are parts for several steps are listed. */
 const STEP = /^packages\/core\/src\/engine\/[a-z-]*(?:er|relay)\.ts$/;
-// The keeper of the lease hands nothing over: it is a part of the membership.
+// The keeper of the lease and its thread hand nothing over: they are parts of the membership.
 const NOT_STEPS: ReadonlySet<string> = new Set([
   `${CORE}engine/scheduler.ts`,
   `${CORE}engine/lease-keeper.ts`,
+  `${CORE}engine/lease-renewer.ts`,
 ]);
 /** Who may know several steps: the library's face, the started instance with its loops, and tests that step by hand. */
 const WIRES = /^packages\/core\/src\/(?:engine\/(?:scheduler|engine|loops)\.ts|[a-z-]+\.ts|testing\/.*)$/;

@@ -3,6 +3,7 @@
 import type { RunId } from "./ids.ts";
 import type { ResourceName } from "./resource.ts";
 
+/** Any name; a queue needs no setting up. */
 export type QueueName = string;
 
 /** Where a limit counts. A resource has no limit: it is held alone or shared. */

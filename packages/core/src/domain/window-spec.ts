@@ -5,6 +5,7 @@ import { isCron, openingsOf } from "./openings.ts";
 import { wallClockOf } from "./wall-clock.ts";
 import type { OneTimeWindow, RecurringWindow, Window, WindowKind } from "./window.ts";
 
+/** A window as a caller gives it: recurring, or once. */
 export type WindowSpec = RecurringWindow | OneTimeWindowSpec;
 
 export interface OneTimeWindowSpec {

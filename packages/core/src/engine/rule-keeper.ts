@@ -29,11 +29,13 @@ export type Windowed = { readonly queue: QueueName } | { readonly resource: Reso
 /** What can be paused. */
 export type Pausable = Windowed | { readonly runId: RunId };
 
+/** Who asks for it and why; shown to whoever waits because of it. */
 export interface RuleRequest {
   readonly by?: string;
   readonly reason?: string;
 }
 
+/** What can be changed while work goes on; it counts for all instances at once. */
 export interface Rules {
   /**
    * `limit`: how many of its task runs may be AVAILABLE or RUNNING at once; 0 is unlimited. `weight`: how often its turn

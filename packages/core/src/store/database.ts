@@ -81,7 +81,7 @@ export function openPool(options: PoolOptions): Pool {
       return await inTransaction(await take(pool, primaries), text, work);
     },
     snapshot: async (work) => await inTransaction(await take(pool, primaries), beginSnapshot, work),
-    requireTimeline: primaries.require,
+    requireTimeline: primaries.expect,
     newestTimeline: primaries.newest,
     close: async () => {
       await Promise.race([pool.end(), wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);

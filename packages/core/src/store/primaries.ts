@@ -12,7 +12,7 @@ export interface Primaries {
   readonly verify: (client: pg.PoolClient, done: (problem: Error) => void) => void;
   /** Whether it leads to the newest primary that this process knows of. */
   readonly isCurrent: (client: pg.PoolClient) => boolean;
-  readonly require: (timeline: number) => void;
+  readonly expect: (timeline: number) => void;
   readonly newest: () => number;
 }
 
@@ -24,7 +24,7 @@ const WHO_IS_THERE = `
 export function rememberPrimaries(): Primaries {
   const timelines = new WeakMap<pg.PoolClient, number>();
   let newest = 0;
-  const require = (timeline: number): void => {
+  const expect = (timeline: number): void => {
     newest = Math.max(newest, timeline);
   };
   const look = async (client: pg.PoolClient): Promise<void> => {
@@ -32,13 +32,13 @@ export function rememberPrimaries(): Primaries {
     const timeline = rows[0]?.timeline ?? null;
     if (timeline === null || timeline < newest)
       throw new SchedulerError("NOT_THE_PRIMARY", { timeline, newest });
-    require(timeline);
+    expect(timeline);
     timelines.set(client, timeline);
   };
   return {
     verify: callbackify(look),
     isCurrent: (client) => (timelines.get(client) ?? 0) >= newest,
-    require,
+    expect,
     newest: () => newest,
   };
 }

@@ -17,7 +17,7 @@ import type { LimitScope } from "../domain/scope.ts";
 import type { ExecutionContext } from "../executors/executor.ts";
 
 /** The instant at which a built snapshot was read. */
-const NOON: Date = new Date("2026-11-15T12:00:00.000Z");
+export const NOON: Date = new Date("2026-11-15T12:00:00.000Z");
 
 /** Slot 0 of a resource is for the one that has it alone. */
 const FIRST_SHARED_SLOT = 1;
