@@ -43,6 +43,16 @@ CREATE TABLE signalbox.hold (
 CREATE INDEX hold_of_task_run ON signalbox.hold USING btree (task_run_id) WHERE (task_run_id IS NOT NULL);
 CREATE INDEX hold_reserved_for ON signalbox.hold USING btree (reserved_for) WHERE (reserved_for IS NOT NULL);
 
+CREATE TABLE signalbox.idempotency_key (
+  project text NOT NULL DEFAULT 'default'::text,
+  key text NOT NULL,
+  request_hash bytea NOT NULL,
+  answer jsonb,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT idempotency_key_pkey PRIMARY KEY (project, key)
+) WITH (fillfactor=50);
+CREATE INDEX idempotency_key_by_age ON signalbox.idempotency_key USING btree (created_at);
+
 CREATE TABLE signalbox.instance (
   boot_id uuid NOT NULL,
   name text NOT NULL,
@@ -163,6 +173,25 @@ CREATE TABLE signalbox.resource_use (
   CONSTRAINT resource_held_alone_or_shared CHECK (shared >= 0 AND (exclusive = 0 OR exclusive = 1 AND shared = 0))
 ) WITH (fillfactor=50);
 
+CREATE TABLE signalbox.retention_range (
+  after_id uuid NOT NULL,
+  to_id uuid NOT NULL,
+  oldest_done timestamp with time zone,
+  oldest_failed timestamp with time zone,
+  oldest_canceled timestamp with time zone,
+  open_seen_at timestamp with time zone,
+  CONSTRAINT retention_range_pkey PRIMARY KEY (after_id),
+  CONSTRAINT retention_range_goes_on CHECK (after_id < to_id)
+);
+
+CREATE TABLE signalbox.retention_walk (
+  one boolean NOT NULL DEFAULT true,
+  walked_to uuid NOT NULL,
+  began_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT retention_walk_pkey PRIMARY KEY (one),
+  CONSTRAINT retention_walk_is_one CHECK (one)
+);
+
 CREATE TABLE signalbox.run (
   id uuid NOT NULL,
   project text NOT NULL DEFAULT 'default'::text,
@@ -221,6 +250,7 @@ CREATE TABLE signalbox.task (
   CONSTRAINT task_priority_in_range CHECK (priority >= 0 AND priority <= 9),
   CONSTRAINT task_version_orders_a_resource CHECK (version IS NULL OR resources <> '[]'::jsonb)
 );
+CREATE INDEX task_of_run ON signalbox.task USING btree (run_id, id) WHERE (run_id IS NOT NULL);
 CREATE INDEX task_tags ON signalbox.task USING gin (tags) WHERE (tags <> '{}'::text[]);
 
 CREATE TABLE signalbox.task_run (

@@ -38,6 +38,12 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     { rates: ["sms", "mail"] },
     'No rate is called "sms" or "mail"; call setRate() before tasks name it',
   ],
+  IDEMPOTENCY_KEY_REUSED: [
+    { key: "order-42" },
+    "The idempotency key order-42 was used for another request; use a new key for a new request",
+  ],
+  INVALID_FILTER: [{ problem: "is empty" }, "The filter is empty"],
+  NOT_RETRYABLE: [{ id: "8a31", problem: "it is DONE" }, "8a31 cannot be retried: it is DONE"],
   ALREADY_STARTED: [
     { instanceName: "app-1" },
     "app-1 was started before; a scheduler starts once, so create a new one",

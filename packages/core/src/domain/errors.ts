@@ -17,6 +17,9 @@ export interface ErrorDetails {
   INVALID_RULE: { readonly at: string; readonly problem: string };
   UNKNOWN_RATE: { readonly rates: readonly string[] };
   INVALID_WINDOW: { readonly at: string; readonly problem: string };
+  IDEMPOTENCY_KEY_REUSED: { readonly key: string };
+  INVALID_FILTER: { readonly problem: string };
+  NOT_RETRYABLE: { readonly id: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
   DATABASE_TOO_OLD: { readonly version: string };
   /** `timeline` is null on a standby. */
@@ -48,6 +51,10 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   UNKNOWN_RATE: ({ rates }) =>
     `No rate is called ${rates.map((rate) => `"${rate}"`).join(" or ")}; call setRate() before tasks name it`,
   INVALID_WINDOW: ({ at, problem }) => `${at}: ${problem}`,
+  IDEMPOTENCY_KEY_REUSED: ({ key }) =>
+    `The idempotency key ${key} was used for another request; use a new key for a new request`,
+  INVALID_FILTER: ({ problem }) => `The filter ${problem}`,
+  NOT_RETRYABLE: ({ id, problem }) => `${id} cannot be retried: ${problem}`,
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,
   DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import { SchedulerError } from "../domain/errors.ts";
+import { canonicalRequest, requireKey } from "../domain/idempotency.ts";
 import type { RunId } from "../domain/ids.ts";
 import { resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { Transaction } from "../store/database.ts";
+import { rememberAnswer, takeKey } from "../store/idempotency/keys.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
 import { findUnknownRates, type InsertedTaskRun, insertRun, insertTasks } from "../store/task-runs/insert.ts";
 
@@ -14,30 +17,52 @@ interface NewRun {
 export interface EnqueueRequest {
   readonly specs: readonly TaskSpec[];
   readonly run: NewRun | null;
+  readonly idempotencyKey: string | null;
 }
+
+interface EnqueueAnswer {
+  readonly runId: RunId | null;
+  readonly taskRuns: readonly InsertedTaskRun[];
+}
+
+type Write = (tx: Transaction) => Promise<EnqueueAnswer>;
 
 /**
  * Checks everything before anything is written; the input of a kind that this instance knows also against
  * its schema. Answers the write, to be done in whichever transaction the caller wants.
  */
 export async function prepareEnqueue(
-  { specs, run }: EnqueueRequest,
+  { specs, run, idempotencyKey }: EnqueueRequest,
   executors: ReadonlyMap<string, Executor>,
-): Promise<
-  (
-    tx: Transaction,
-  ) => Promise<{ readonly runId: RunId | null; readonly taskRuns: readonly InsertedTaskRun[] }>
-> {
+): Promise<Write> {
   const many = specs.length !== 1 || run !== null;
   const tasks = specs.map((spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
   for (const { kind, input } of tasks) await executors.get(kind)?.checkInput?.(input);
   if (run !== null) requireRun(run, tasks.length);
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];
-  return async (tx) => {
+  const write: Write = async (tx) => {
     const unknown = await findUnknownRates(tx, rates);
     if (unknown.length > 0) throw new SchedulerError("UNKNOWN_RATE", { rates: unknown });
     const runId = run === null ? null : await insertRun(tx, { ...run, tasks: tasks.length });
     return { runId, taskRuns: tasks.length === 0 ? [] : await insertTasks(tx, tasks, runId) };
+  };
+  if (idempotencyKey === null) return write;
+  requireKey(idempotencyKey);
+  return oncePerKey(write, idempotencyKey, canonicalRequest({ tasks, run }));
+}
+
+/** The first call with a key writes; every later one gets the answer of the first, whatever has become of its tasks. */
+function oncePerKey(write: Write, key: string, request: string): Write {
+  const hash = createHash("sha256").update(request).digest();
+  return async (tx) => {
+    const known = await takeKey<EnqueueAnswer>(tx, key, hash);
+    if (known.kind === "known") {
+      if (!known.sameRequest) throw new SchedulerError("IDEMPOTENCY_KEY_REUSED", { key });
+      return known.answer;
+    }
+    const answer = await write(tx);
+    await rememberAnswer(tx, key, answer);
+    return answer;
   };
 }
 

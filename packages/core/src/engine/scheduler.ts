@@ -35,6 +35,11 @@ export interface CallerTransaction {
 export interface EnqueueOptions {
   /** The task is there exactly when this transaction of yours commits. Default: it is there when the call resolves. */
   readonly transaction?: CallerTransaction;
+  /**
+   * Makes the call safe to repeat, also after an answer that was lost: the same key with the same request answers what
+   * it answered the first time and enqueues nothing. Remembered for at least 30 days.
+   */
+  readonly idempotencyKey?: string;
 }
 
 /** How several tasks are enqueued. */
@@ -180,9 +185,10 @@ function enqueues(
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
 ): Pick<Scheduler, "enqueue" | "enqueueMany"> {
-  const enqueueMany: Scheduler["enqueueMany"] = async (specs, { run, transaction } = {}) => {
+  const enqueueMany: Scheduler["enqueueMany"] = async (specs, { run, transaction, idempotencyKey } = {}) => {
     const newRun = run === undefined ? null : { title: run.title, limit: run.limit ?? 0 };
-    const write = await prepareEnqueue({ specs, run: newRun }, executors);
+    const request = { specs, run: newRun, idempotencyKey: idempotencyKey ?? null };
+    const write = await prepareEnqueue(request, executors);
     if (transaction !== undefined) {
       const tx = joinTransaction(transaction);
       const enqueued = await write(tx);
