@@ -1,6 +1,7 @@
 /** The scheduler as a library. What stands here is the whole public surface. */
 
 export type { Backoff } from "./domain/backoff.ts";
+export type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "./domain/bulk.ts";
 export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
@@ -20,9 +21,11 @@ export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
 export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
+export type { Retried } from "./engine/retrier.ts";
 export {
   type CallerTransaction,
   type CancelAnswer,
+  type CancelOptions,
   createScheduler,
   type Enqueued,
   type EnqueuedMany,

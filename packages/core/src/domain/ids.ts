@@ -18,6 +18,12 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
+/** Ids are made in the order of time: whatever was enqueued since then has this id or a greater one. */
+export function firstIdAt(at: Date): string {
+  const digits = Math.max(0, at.getTime()).toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-0000-0000-000000000000`;
+}
+
 export function asTaskId(text: string): TaskId {
   return text as TaskId;
 }

@@ -1,6 +1,7 @@
 /** Wires everything together; the only file that may. */
 
 import { hostname } from "node:os";
+import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import type { Explanation } from "../domain/explanation.ts";
 import { isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
@@ -16,11 +17,12 @@ import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { listTaskRuns, readTaskRun } from "../store/task-runs/read.ts";
-import { cancelOnce } from "./canceler.ts";
+import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
 import type { InstanceHealth } from "./health.ts";
+import { type Retried, retryMany, retryOnce } from "./retrier.ts";
 import { type Rules, ruleKeeper } from "./rule-keeper.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
@@ -70,6 +72,12 @@ export interface EnqueuedMany {
 /** What a cancel came to; `cancel` says what each of them means. */
 export type CancelAnswer = "canceled" | "canceling" | "ended";
 
+/** Who asks for a cancel, and why; recorded with it. */
+export interface CancelOptions {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
 /** An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. */
 export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
@@ -94,7 +102,18 @@ export interface Scheduler extends Rules {
    * Asks a task or task run to stop. Resolves once the request is recorded, not once the work has ended.
    * `canceled`: it had not started. `canceling`: it runs and has been told. `ended`: too late, nothing changed.
    */
-  cancel(id: string, options?: { readonly by?: string; readonly reason?: string }): Promise<CancelAnswer>;
+  cancel(id: string, options?: CancelOptions): Promise<CancelAnswer>;
+  /** Cancels all that the filter names, a bite at a time. A call that breaks off has done a part of it: repeat it. */
+  readonly cancelMany: (filter: CancelFilter, options?: CancelOptions) => Promise<CancelCounts>;
+  /** Cancels what is open of a run, which ends with it. */
+  readonly cancelRun: (runId: RunId, options?: CancelOptions) => Promise<CancelCounts>;
+  /**
+   * One more attempt for a task that FAILED or was CANCELED, whatever its policy says. Takes the id of a task, or of its
+   * newest task run. Of a run that had ended it is an open task again, and the run is RUNNING until it ends.
+   */
+  readonly retry: (id: string, options?: { readonly by?: string }) => Promise<Retried>;
+  /** The same for all that the filter names. A call that breaks off has done a part of it: repeat it. */
+  readonly retryMany: (filter: RetryFilter, options?: { readonly by?: string }) => Promise<RetryCounts>;
   /** Why a task or task run is where it is: every gate, passed or blocking. Takes a full id or a unique prefix. */
   readonly explain: (id: string) => Promise<Explanation>;
   /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
@@ -131,6 +150,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   return {
     ...lifecycle({ pool, settings, executors, wakeups, emit }),
     ...enqueues(pool, executors, wakeups),
+    ...interventions(pool, wakeups),
     ...requests(pool, settings, wakeups),
     ...ruleKeeper(pool, wakeups),
   };
@@ -210,18 +230,43 @@ function enqueues(
   };
 }
 
-function requests(
-  pool: Pool,
-  settings: SchedulerSettings,
-  wakeups: Wakeups,
-): Omit<Scheduler, keyof Lifecycle | keyof Rules | "enqueue" | "enqueueMany"> {
+type Interventions = Pick<Scheduler, "cancel" | "cancelMany" | "cancelRun" | "retry" | "retryMany">;
+
+function interventions(pool: Pool, wakeups: Wakeups): Interventions {
+  const asked = ({ by, reason }: CancelOptions = {}) => ({ by: by ?? null, reason: reason ?? null });
+  const wakeFor = (counts: CancelCounts): CancelCounts => {
+    if (counts.canceled > 0) wakeups.send("signalbox_gate");
+    if (counts.canceling > 0) wakeups.send("signalbox_cancel");
+    return counts;
+  };
   return {
-    cancel: async (id, { by, reason } = {}) => {
-      const answer = await cancelOnce(pool, id, { by: by ?? null, reason: reason ?? null });
+    cancel: async (id, options) => {
+      const answer = await cancelOnce(pool, id, asked(options));
       if (answer === "canceled") wakeups.send("signalbox_gate");
       if (answer === "canceling") wakeups.send("signalbox_cancel");
       return answer;
     },
+    cancelMany: async (filter, options) => wakeFor(await cancelMany(pool, filter, asked(options))),
+    cancelRun: async (runId, options) => wakeFor(await cancelRun(pool, runId, asked(options))),
+    retry: async (id, { by } = {}) => {
+      const retried = await retryOnce(pool, id, by ?? null);
+      wakeups.send("signalbox_gate");
+      return retried;
+    },
+    retryMany: async (filter, { by } = {}) => {
+      const counts = await retryMany(pool, filter, by ?? null);
+      if (counts.retried > 0) wakeups.send("signalbox_gate");
+      return counts;
+    },
+  };
+}
+
+function requests(
+  pool: Pool,
+  settings: SchedulerSettings,
+  wakeups: Wakeups,
+): Omit<Scheduler, keyof Lifecycle | keyof Interventions | keyof Rules | "enqueue" | "enqueueMany"> {
+  return {
     explain: async (id) => await explainOnce(pool, id),
     get: async (id) => {
       const { taskRunId } = await findTaskRun(pool, id);

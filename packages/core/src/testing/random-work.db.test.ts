@@ -82,6 +82,16 @@ const ACTIONS: readonly ((scheduler: ManualScheduler) => Promise<unknown>)[] = [
     const runId = runs[below(runs.length)];
     if (runId !== undefined) await scheduler.setRunLimit(runId, below(4));
   },
+  async (scheduler) => {
+    const { taskRuns } = await scheduler.list({ status: ["FAILED", "CANCELED"] });
+    const ids = taskRuns.filter(() => chance(0.2)).map(({ taskId }) => taskId);
+    await scheduler.retryMany({ ids, status: ["FAILED", "CANCELED"] });
+  },
+  async (scheduler) => {
+    const runId = runs[below(runs.length)];
+    if (runId !== undefined)
+      await (chance(0.5) ? scheduler.cancelRun(runId) : scheduler.retryMany({ runId }));
+  },
 ];
 
 async function live(lives: number, steps: number): Promise<void> {

@@ -45,7 +45,13 @@ export function attemptsAreAChain(since: Date): Statement<Violation> {
     SELECT format('task %s went on to attempt %s while attempt %s is %s', later.task_id, later.attempt, t.attempt, t.status)
       FROM signalbox.task_run AS later
       JOIN signalbox.task_run AS t ON t.task_id = later.task_id AND t.attempt = later.attempt - 1
-     WHERE later.enqueued_at >= ${since} AND (t.status <> 'FAILED' OR t.finished_at > later.enqueued_at)
+     WHERE later.enqueued_at >= ${since}
+       AND (t.finished_at IS NULL OR t.finished_at > later.enqueued_at
+            -- After a cancel only somebody who asks for it brings a new attempt.
+            OR NOT (t.status = 'FAILED'
+                    OR (t.status = 'CANCELED'
+                        AND EXISTS (SELECT FROM signalbox.event_store
+                                     WHERE aggregate_id = later.id AND type = 'task_run.retried'))))
     UNION ALL
     SELECT format('claim %s has %s owners', claim_no, count(DISTINCT claimed_by))
       FROM signalbox.task_run
@@ -64,11 +70,11 @@ export function attemptsAreAChain(since: Date): Statement<Violation> {
 export function exclusionHolds(since: Date): Statement<Violation> {
   return sql<Violation>("exclusionHolds")`
     WITH stay AS (
-      SELECT t.id, t.task_id, t.available_at AS s, coalesce(t.finished_at, 'infinity') AS e, t.outcome
+      SELECT t.id, t.task_id, t.attempt, t.available_at AS s, coalesce(t.finished_at, 'infinity') AS e, t.outcome
         FROM signalbox.task_run AS t
        WHERE t.available_at IS NOT NULL AND coalesce(t.finished_at, 'infinity') >= ${since}
       UNION ALL
-      SELECT e.aggregate_id, (e.data->>'taskId')::uuid, (e.data->>'availableAt')::timestamptz, e.at, NULL
+      SELECT e.aggregate_id, (e.data->>'taskId')::uuid, NULL, (e.data->>'availableAt')::timestamptz, e.at, NULL
         FROM signalbox.event_store AS e
        WHERE e.type IN ('task_run.handed_back', 'task_run.demoted') AND e.data->>'to' = 'PENDING' AND e.at >= ${since}
     ), at_resource AS (
@@ -96,7 +102,15 @@ export function exclusionHolds(since: Date): Statement<Violation> {
      CROSS JOIN LATERAL (
            SELECT CASE WHEN bool_or(t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')) THEN 'infinity'
                        ELSE max(t.finished_at) END AS at
-             FROM signalbox.task_run AS t WHERE t.task_id = lost.task_id) AS task_end
+             FROM signalbox.task_run AS t
+            WHERE t.task_id = lost.task_id
+              -- Up to where it ended: from there on it was kept for nobody, until somebody asked for a retry.
+              AND t.attempt < coalesce((SELECT min(again.attempt)
+                                          FROM signalbox.task_run AS again
+                                          JOIN signalbox.event_store AS e
+                                            ON e.aggregate_id = again.id AND e.type = 'task_run.retried'
+                                         WHERE again.task_id = lost.task_id AND again.attempt > lost.attempt),
+                                       2147483647)) AS task_end
       JOIN at_resource AS other
         ON other.name = lost.name AND other.task_id <> lost.task_id AND other.s > lost.e AND other.s < task_end.at
      WHERE lost.outcome = 'LEASE_LOST' AND lost.mode = 'exclusive'
@@ -143,12 +157,25 @@ export function runLimitsHold(since: Date): Statement<Violation> {
  */
 export function versionsStartInOrder(since: Date): Statement<Violation> {
   return sql<Violation>("versionsStartInOrder")`
-    WITH versioned AS (
-      SELECT k.id AS task_id, k.version, r.name, pg_xact_commit_timestamp(k.xmin) AS open_from,
+    WITH retried AS (
+      SELECT t.task_id, t.attempt, pg_xact_commit_timestamp(e.xmin) AS open_from
+        FROM signalbox.event_store AS e JOIN signalbox.task_run AS t ON t.id = e.aggregate_id
+       WHERE e.type = 'task_run.retried'
+    ), versioned AS (
+      -- A retry by hand opens a task that was closed: each time that it was open is a row.
+      SELECT k.id AS task_id, k.version, r.name, coalesce(retried.open_from, pg_xact_commit_timestamp(k.xmin)) AS open_from,
+             opened.attempt AS first_attempt, until.attempt AS before_attempt,
              (SELECT CASE WHEN bool_or(t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')) THEN 'infinity'
                           ELSE max(t.finished_at) END
-                FROM signalbox.task_run AS t WHERE t.task_id = k.id) AS open_until
+                FROM signalbox.task_run AS t
+               WHERE t.task_id = k.id AND t.attempt >= opened.attempt AND t.attempt < until.attempt) AS open_until
         FROM signalbox.task AS k
+       CROSS JOIN LATERAL (
+             SELECT 1 AS attempt UNION ALL SELECT attempt FROM retried WHERE retried.task_id = k.id) AS opened
+        LEFT JOIN retried ON retried.task_id = k.id AND retried.attempt = opened.attempt
+       CROSS JOIN LATERAL (
+             SELECT coalesce(min(next.attempt), 2147483647) AS attempt
+               FROM retried AS next WHERE next.task_id = k.id AND next.attempt > opened.attempt) AS until
        CROSS JOIN LATERAL jsonb_to_recordset(k.resources) AS r (name text, mode text)
        WHERE k.version IS NOT NULL
          AND (k.created_at >= ${since}
@@ -159,7 +186,9 @@ export function versionsStartInOrder(since: Date): Statement<Violation> {
                   t.id, array_to_string(late.version, '.'), t.available_at, array_to_string(early.version, '.'),
                   early.task_id) AS detail
       FROM versioned AS late
-      JOIN signalbox.task_run AS t ON t.task_id = late.task_id AND t.available_at IS NOT NULL
+      JOIN signalbox.task_run AS t
+        ON t.task_id = late.task_id AND t.available_at IS NOT NULL
+       AND t.attempt >= late.first_attempt AND t.attempt < late.before_attempt
       JOIN versioned AS early
         ON early.name = late.name AND early.version < late.version
        AND early.open_from < t.available_at AND early.open_until > t.available_at

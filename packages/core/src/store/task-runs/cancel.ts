@@ -1,5 +1,6 @@
 import { asTaskRunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import type { Resource } from "../../domain/resource.ts";
+import type { TaskRunStatus } from "../../domain/task-status.ts";
 import { wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { wakeGates } from "../holds/wake.ts";
@@ -11,83 +12,161 @@ import type { TaskRunIdentity } from "./find.ts";
 export interface CancelRequest {
   readonly by: string | null;
   readonly reason: string | null;
+  /** Only those that are in one of these. Default: all that are open. */
+  readonly from?: readonly TaskRunStatus[];
 }
 
-/**
- * Cancels one task run: not started → CANCELED, running → asked to stop, ended → nothing. One UPDATE
- * decides, so whatever a promoter, a claimer or a settler does at the same moment, the answer is true.
- */
+export type CancelAnswer = "canceled" | "canceling" | "ended";
+
 export async function cancelTaskRun(
   tx: Transaction,
   taskRun: TaskRunIdentity,
   request: CancelRequest,
-): Promise<"canceled" | "canceling" | "ended"> {
-  if (taskRun.runId !== null) await lockRuns(tx, [taskRun.runId]);
-  // Before its task run, as a claim does it: the other way round the two would wait for each other.
-  await tx.query(
-    sql("leaveReady")`
-      DELETE FROM signalbox.ready
-       WHERE kind = ${taskRun.kind} AND queue = ${taskRun.queue} AND priority = ${taskRun.priority}
-         AND task_run_id = ${taskRun.taskRunId}
-    `,
+): Promise<CancelAnswer> {
+  return (await cancelTaskRuns(tx, [taskRun], request)).get(taskRun.taskRunId) ?? "ended";
+}
+
+/**
+ * Cancels task runs: not started → CANCELED, running → asked to stop, ended → nothing; they are missing in the
+ * answer. One UPDATE decides, so whatever a promoter, a claimer or a settler does at the same moment, the answer is
+ * true. More than one only under the gate lock: a pass parks them in an order of its own.
+ */
+export async function cancelTaskRuns(
+  tx: Transaction,
+  taskRuns: readonly TaskRunIdentity[],
+  request: CancelRequest,
+): Promise<ReadonlyMap<TaskRunId, Exclude<CancelAnswer, "ended">>> {
+  await lockRuns(
+    tx,
+    taskRuns.flatMap(({ runId }) => runId ?? []),
   );
-  const [row] = await tx.query(
-    sql<{ status: "CANCELED" | "RUNNING"; gated: boolean }>("cancelTaskRun")`
+  // Before their task runs, as a claim does it: the other way round the two would wait for each other.
+  if (request.from?.includes("AVAILABLE") ?? true) await leaveReady(tx, taskRuns);
+  const ids = taskRuns.map(({ taskRunId }) => taskRunId);
+  if (ids.length > 1) await lockTaskRuns(tx, ids);
+  const rows = await markCanceled(tx, ids, request);
+  const canceled = rows.filter(({ status }) => status === "CANCELED");
+  if (canceled.length > 0) await closeCanceled(tx, taskRuns, canceled);
+  return new Map(
+    rows.map(({ taskRunId, status }) => [
+      asTaskRunId(taskRunId),
+      status === "CANCELED" ? "canceled" : "canceling",
+    ]),
+  );
+}
+
+interface MarkedRow {
+  readonly taskRunId: string;
+  readonly status: "CANCELED" | "RUNNING";
+  readonly gated: boolean;
+}
+
+async function markCanceled(
+  tx: Transaction,
+  ids: readonly TaskRunId[],
+  { by, reason, from }: CancelRequest,
+): Promise<readonly MarkedRow[]> {
+  return await tx.query(
+    sql<MarkedRow>("cancelTaskRun")`
       WITH canceled AS (
         UPDATE signalbox.task_run
            SET status = CASE WHEN status = 'RUNNING' THEN 'RUNNING' ELSE 'CANCELED' END,
                outcome = CASE WHEN status <> 'RUNNING' THEN 'CANCELED' END,
                finished_at = CASE WHEN status <> 'RUNNING' THEN clock_timestamp() END,
                cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-               cancel_requested_by = coalesce(cancel_requested_by, ${request.by}),
-               cancel_reason = coalesce(cancel_reason, ${request.reason}),
+               cancel_requested_by = coalesce(cancel_requested_by, ${by}),
+               cancel_reason = coalesce(cancel_reason, ${reason}),
                row_version = row_version + 1
-         WHERE id = ${taskRun.taskRunId}
+         WHERE id = ANY (${ids}::uuid[])
            AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
+           AND (${from ?? null}::text[] IS NULL OR status = ANY (${from ?? null}::text[]))
         RETURNING id, status, gated, row_version
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.cancel_requested',
-               jsonb_build_object('status', status, 'by', ${request.by}::text, 'reason', ${request.reason}::text)
+               jsonb_build_object('status', status, 'by', ${by}::text, 'reason', ${reason}::text)
           FROM canceled
       )
-      SELECT status, gated FROM canceled
+      SELECT id AS "taskRunId", status, gated FROM canceled
     `,
   );
-  if (row === undefined) return "ended";
-  if (row.status === "RUNNING") return "canceling";
-  await leaveReadyAgain(tx, taskRun);
-  await leaveWaiting(tx, taskRun.taskRunId);
-  const { taskRunId, taskId, runId } = taskRun;
-  await closeTaskRuns(tx, [{ taskRunId, taskId, runId, status: "CANCELED", gated: row.gated, next: null }]);
-  return "canceled";
+}
+
+async function closeCanceled(
+  tx: Transaction,
+  taskRuns: readonly TaskRunIdentity[],
+  canceled: readonly MarkedRow[],
+): Promise<void> {
+  const gated = new Map(canceled.map((row) => [row.taskRunId, row.gated]));
+  const those = taskRuns.filter(({ taskRunId }) => gated.has(taskRunId));
+  await leaveReadyAgain(tx, those);
+  await leaveWaiting(
+    tx,
+    those.map(({ taskRunId }) => taskRunId),
+  );
+  await closeTaskRuns(
+    tx,
+    those.map(({ taskRunId, taskId, runId }) => ({
+      taskRunId,
+      taskId,
+      runId,
+      status: "CANCELED",
+      gated: gated.get(taskRunId) === true,
+      next: null,
+    })),
+  );
+}
+
+/** In id order, as a settle and a rescue take them. */
+async function lockTaskRuns(tx: Transaction, ids: readonly TaskRunId[]): Promise<void> {
+  await tx.query(
+    sql("lockTaskRuns")`
+      SELECT FROM signalbox.task_run WHERE id = ANY (${ids}::uuid[]) ORDER BY id FOR NO KEY UPDATE
+    `,
+  );
+}
+
+async function leaveReady(tx: Transaction, taskRuns: readonly TaskRunIdentity[]): Promise<void> {
+  await tx.query(
+    sql("leaveReady")`
+      DELETE FROM signalbox.ready
+       USING unnest(${taskRuns.map(({ kind }) => kind)}::text[],
+                    ${taskRuns.map(({ queue }) => queue)}::text[],
+                    ${taskRuns.map(({ priority }) => priority)}::smallint[],
+                    ${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (kind, queue, priority, id)
+       WHERE ready.kind = g.kind AND ready.queue = g.queue AND ready.priority = g.priority AND ready.task_run_id = g.id
+    `,
+  );
 }
 
 /**
- * A promotion may have put it there after we looked and before we had its row. A claim that is taking it at
+ * A promotion may have put them there after we looked and before we had their rows. A claim that is taking one at
  * this moment waits for us and clears it away itself, so we must not wait for that claim.
  */
-async function leaveReadyAgain(tx: Transaction, taskRun: TaskRunIdentity): Promise<void> {
+async function leaveReadyAgain(tx: Transaction, taskRuns: readonly TaskRunIdentity[]): Promise<void> {
   await tx.query(
     sql("leaveReadyAgain")`
       DELETE FROM signalbox.ready
        WHERE ctid = ANY (ARRAY(
-               SELECT ctid
-                 FROM signalbox.ready
-                WHERE kind = ${taskRun.kind} AND queue = ${taskRun.queue} AND priority = ${taskRun.priority}
-                  AND task_run_id = ${taskRun.taskRunId}
-                  FOR UPDATE SKIP LOCKED))
+               SELECT r.ctid
+                 FROM unnest(${taskRuns.map(({ kind }) => kind)}::text[],
+                             ${taskRuns.map(({ queue }) => queue)}::text[],
+                             ${taskRuns.map(({ priority }) => priority)}::smallint[],
+                             ${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (kind, queue, priority, id)
+                 JOIN signalbox.ready AS r
+                   ON r.kind = g.kind AND r.queue = g.queue AND r.priority = g.priority AND r.task_run_id = g.id
+                  FOR UPDATE OF r SKIP LOCKED))
     `,
   );
 }
 
-async function leaveWaiting(tx: Transaction, taskRunId: TaskRunId): Promise<void> {
+async function leaveWaiting(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
   const gone = await tx.query(
     sql<{ resources: readonly Resource[] }>("leaveWaiting")`
-      DELETE FROM signalbox.waiting WHERE task_run_id = ${taskRunId} RETURNING resources
+      DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${taskRunIds}::uuid[]) RETURNING resources
     `,
   );
-  // Whoever stood behind it in a line may go now.
+  // Whoever stood behind them in a line may go now.
   await wakeGates(
     tx,
     gone.flatMap(({ resources }) => resources.map(({ name }) => wakeResource(name))),
