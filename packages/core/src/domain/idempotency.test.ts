@@ -34,7 +34,7 @@ describe("a request", () => {
 
   it("does not change with a field of a later version that it does not use", () => {
     const [task] = [resolveTaskSpec({ kind: "report" })];
-    const later = { ...task, queue: null, tags: [] };
+    const later = { ...task, laterSetting: null, laterList: [] };
 
     expect(canonicalRequest({ tasks: [later], run: null })).toBe(
       canonicalRequest({ tasks: [task], run: null }),

@@ -9,6 +9,7 @@ import {
   claimerLoop,
   joinerLoop,
   promoterLoop,
+  prunerLoop,
   reconcilerLoop,
   rescuerLoop,
   settlerLoop,
@@ -30,7 +31,15 @@ export interface EngineDeps {
   readonly emit: Emit;
 }
 
-type LoopName = "promoter" | "claimer" | "settler" | "rescuer" | "reconciler" | "joiner" | "watcher";
+type LoopName =
+  | "promoter"
+  | "claimer"
+  | "settler"
+  | "rescuer"
+  | "reconciler"
+  | "joiner"
+  | "watcher"
+  | "pruner";
 
 /** What the loops share. */
 export interface EngineParts extends EngineDeps {
@@ -81,7 +90,7 @@ export function createEngine(deps: EngineDeps): Engine {
     stop: async () => {
       health.drain();
       memberships.tellDraining();
-      await Promise.all([loops.joiner.stop(), loops.claimer.stop()]);
+      await Promise.all([loops.joiner.stop(), loops.claimer.stop(), loops.pruner.stop()]);
       await memberships.startDraining().catch((error: unknown) => onError(error, "draining"));
       if (!(await allEnded(memberships, settings.drainMs))) {
         memberships.stopExecutions();
@@ -112,6 +121,7 @@ function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {
     reconciler: reconcilerLoop(parts),
     joiner: joinerLoop(parts),
     watcher: watcherLoop(parts),
+    pruner: prunerLoop(parts),
   };
 }
 

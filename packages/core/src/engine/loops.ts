@@ -10,6 +10,7 @@ import { createLoop, type Loop } from "./loop.ts";
 import type { Membership } from "./membership.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { type PromotionPass, promoteOnce } from "./promoter.ts";
+import { pruneOnce } from "./pruner.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import { rescueOnce } from "./rescuer.ts";
 import { execute } from "./runner.ts";
@@ -199,6 +200,26 @@ export function watcherLoop({ pool, emit, onPassed, onError }: EngineParts): Loo
     pass: async () => {
       await watchOnce({ db: pool, emit });
       return "rest";
+    },
+    onPassed,
+    onError,
+  });
+}
+
+/** How often an instance looks whether something has been kept long enough. */
+const PRUNE_INTERVAL_MS = 60_000;
+
+export function prunerLoop({ pool, settings, emit, onPassed, onError }: EngineParts): Loop {
+  const { keepDoneMs, keepFailedMs, keepCanceledMs } = settings;
+  const keepMs = { DONE: keepDoneMs, FAILED: keepFailedMs, CANCELED: keepCanceledMs };
+  return createLoop({
+    name: "pruner",
+    intervalMs: PRUNE_INTERVAL_MS,
+    pass: async () => {
+      const beganAtMs = monotonicMs();
+      const more = await pruneOnce({ pool, keepMs, emit });
+      // Rests as long as it has worked: those who wait for an answer come first.
+      return more ? { againInMs: monotonicMs() - beganAtMs } : "rest";
     },
     onPassed,
     onError,

@@ -21,6 +21,9 @@ describe("the settings of a scheduler", () => {
       batchSize: 100,
       poolSize: 10,
       queryTimeoutMs: 10_000,
+      keepDoneMs: 604_800_000,
+      keepFailedMs: 2_592_000_000,
+      keepCanceledMs: 604_800_000,
     });
     expect(() => onEvent({ type: "gate.lock_missed" })).not.toThrow();
   });
@@ -40,6 +43,9 @@ describe("the settings of a scheduler", () => {
       batchSize: 500,
       poolSize: 2,
       queryTimeoutMs: 1_000,
+      keepDoneMs: 0,
+      keepFailedMs: Infinity,
+      keepCanceledMs: 86_400_000,
       onEvent: () => {},
     };
 
@@ -71,4 +77,17 @@ describe("the settings of a scheduler", () => {
       );
     }
   });
+
+  it.each(["keepDoneMs", "keepFailedMs", "keepCanceledMs"] as const)(
+    "refuse a %s that is no length",
+    (option) => {
+      for (const value of [-1, Number.NaN, Number.MAX_VALUE]) {
+        expect(() => resolveSettings({ databaseUrl, [option]: value }, "host-1")).toThrow(
+          new RangeError(
+            `${option} (${value}) must be between 0 and 1576800000000 milliseconds, or Infinity`,
+          ),
+        );
+      }
+    },
+  );
 });

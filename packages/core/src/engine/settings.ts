@@ -31,6 +31,12 @@ export interface SchedulerOptions {
   readonly queryTimeoutMs?: number;
   /** How long `stop` waits for what runs before it tells it to end. Default: 30000. */
   readonly drainMs?: number;
+  /** How long a task that is DONE is kept after its end and that of its run. Infinity: for ever. Default: 604800000. */
+  readonly keepDoneMs?: number;
+  /** The same for one that FAILED. Default: 2592000000. */
+  readonly keepFailedMs?: number;
+  /** The same for one that was CANCELED. Default: 604800000. */
+  readonly keepCanceledMs?: number;
   /** Told of everything that happens on this instance. What it throws is swallowed. */
   readonly onEvent?: (event: SchedulerEvent) => void;
 }
@@ -53,12 +59,17 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     poolSize: options.poolSize ?? 10,
     queryTimeoutMs: options.queryTimeoutMs ?? 10_000,
     drainMs: options.drainMs ?? 30_000,
+    keepDoneMs: options.keepDoneMs ?? 604_800_000,
+    keepFailedMs: options.keepFailedMs ?? 2_592_000_000,
+    keepCanceledMs: options.keepCanceledMs ?? 604_800_000,
     onEvent: options.onEvent ?? (() => {}),
   };
   for (const name of ["slots", "batchSize", "poolSize"] as const) requireWhole(name, settings[name]);
   for (const name of ["leaseMs", "beatMs", "pollIntervalMs", "queryTimeoutMs"] as const)
     requireLength(name, settings[name], 1);
   for (const name of ["graceMs", "drainMs"] as const) requireLength(name, settings[name], 0);
+  for (const name of ["keepDoneMs", "keepFailedMs", "keepCanceledMs"] as const)
+    requireKeep(name, settings[name]);
   if (settings.leaseMs <= 4 * settings.beatMs) {
     throw new RangeError(`leaseMs (${settings.leaseMs}) must exceed four beats (${4 * settings.beatMs})`);
   }
@@ -76,4 +87,14 @@ const LONGEST_MS = 2_147_483_647;
 function requireLength(name: string, value: number, least: number): void {
   if (value >= least && value <= LONGEST_MS) return;
   throw new RangeError(`${name} (${value}) must be between ${least} and ${LONGEST_MS} milliseconds`);
+}
+
+/** The earliest instant that an id can tell is 1970: whoever keeps longer keeps for ever. */
+const LONGEST_KEEP_MS = 1_576_800_000_000;
+
+function requireKeep(name: string, value: number): void {
+  if (value >= 0 && (value <= LONGEST_KEEP_MS || value === Infinity)) return;
+  throw new RangeError(
+    `${name} (${value}) must be between 0 and ${LONGEST_KEEP_MS} milliseconds, or Infinity`,
+  );
 }

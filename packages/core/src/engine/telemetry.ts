@@ -80,6 +80,14 @@ export type SchedulerEvent =
   | { readonly type: "task_run.handed_back"; readonly taskRunId: TaskRunId; readonly claimNo: number }
   /** The instance ran something that the database says is not its own. */
   | { readonly type: "task_run.aborted"; readonly taskRunId: TaskRunId; readonly claimNo: number }
+  /** What had been kept long enough is gone. */
+  | {
+      readonly type: "retention.pruned";
+      readonly tasks: number;
+      readonly taskRuns: number;
+      readonly runs: number;
+      readonly idempotencyKeys: number;
+    }
   /** Executions that were told to stop and go on all the same keep their slots. Told whenever their number changes. */
   | { readonly type: "slots.stuck"; readonly stuck: number; readonly slots: number }
   /** A pass of a loop ended well. No event of a loop for a minute means that it hangs. */

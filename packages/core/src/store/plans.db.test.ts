@@ -12,6 +12,10 @@ import { loadRates } from "./holds/rates.ts";
 import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
 import { takeWakes } from "./holds/wake.ts";
+import { forgetKeys, takeKey } from "./idempotency/keys.ts";
+import { deleteEmptyRuns, deleteTasks, lockTasksToDelete } from "./retention/delete.ts";
+import { readAgain, readAging } from "./retention/read.ts";
+import { nextRange } from "./retention/walk.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
@@ -19,6 +23,15 @@ import { demoteClosed, demoteStrays, demoteTaskRuns, findAvailableHolders } from
 import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
 import { msUntilNextDue } from "./task-runs/promote.ts";
 import { findLost } from "./task-runs/rescue.ts";
+import {
+  FIRST_PLACE,
+  selectByIds,
+  selectEnded,
+  selectInRun,
+  selectReady,
+  selectRunning,
+  selectWaiting,
+} from "./task-runs/select.ts";
 import { settleTaskRuns } from "./task-runs/settle.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -67,6 +80,15 @@ beforeAll(async () => {
     INSERT INTO signalbox.gate_wake (key) SELECT 'key ' || n FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.gate_wake (key, due_at)
     SELECT 'rate:' || n, now() + n * interval '1 s' FROM generate_series(1, 3000) AS n;
+    UPDATE signalbox.task SET run_id = (SELECT id FROM signalbox.run LIMIT 1), gated = true
+     WHERE id IN (SELECT id FROM signalbox.task LIMIT 5000);
+    INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+    SELECT 'task_run', id, 1, 'x', '{}' FROM signalbox.task_run;
+    INSERT INTO signalbox.task_run_result SELECT id, '1', NULL FROM signalbox.task_run;
+    INSERT INTO signalbox.idempotency_key (key, request_hash, answer, created_at)
+    SELECT 'key ' || n, '', '{}', now() - n * interval '1 hour' FROM generate_series(1, 3000) AS n;
+    INSERT INTO signalbox.retention_range (after_id, to_id, oldest_done)
+    SELECT id, 'ffffffff-ffff-ffff-ffff-ffffffffffff', now() FROM signalbox.task LIMIT 100;
     INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
     SELECT n, (SELECT boot_id FROM signalbox.instance LIMIT 1), 1, ARRAY[gen_random_uuid()]
       FROM generate_series(1, 300) AS n;
@@ -304,5 +326,105 @@ describe("settle", () => {
       new Set(["hold_of_task_run", "hold_reserved_for"]),
     );
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
+  });
+});
+
+describe("retention", () => {
+  const range = { afterId: FIRST_PLACE, toId: "ffffffff-ffff-ffff-ffff-ffffffffffff", isNew: true };
+  const task = asTaskId("00000000-0000-7000-8000-000000000004");
+
+  it("reads a bite as a range of the primary key, in its order, and what belongs to it by keys", async () => {
+    const plans = await plansOf(async (tx) => {
+      await readAging(tx, range, 500);
+    });
+    const again = await plansOf(async (tx) => {
+      await readAgain(tx, range, [task]);
+    });
+
+    for (const nodes of [plans.get("readAging"), again.get("readAging")]) {
+      expect(new Set(reads(nodes))).toEqual(
+        new Set([
+          "task_pkey",
+          "task_run_one_per_attempt",
+          "run_pkey",
+          "hold_reserved_for",
+          "hold_of_task_run",
+        ]),
+      );
+      expect(joins(nodes)).toEqual([]);
+      expect((nodes ?? []).map((node) => node["Node Type"])).not.toContain("Sort");
+    }
+  });
+
+  it("deletes by keys", async () => {
+    const plans = await plansOf(async (tx) => {
+      await lockTasksToDelete(tx, [task]);
+      await deleteTasks(tx, [task]);
+      await deleteEmptyRuns(tx, [RUN]);
+    });
+
+    expect(reads(plans.get("lockTasksToDelete"))).toEqual(["task_pkey"]);
+    expect(reads(plans.get("deleteTaskRuns"))).toEqual(["task_run_one_per_attempt"]);
+    expect(reads(plans.get("deleteResults"))).toEqual(["task_run_result_pkey"]);
+    expect(reads(plans.get("deleteTasks"))).toEqual(["task_pkey"]);
+    expect(reads(plans.get("deleteEmptyRuns"))).toEqual(["run_pkey", "task_of_run"]);
+  });
+
+  it("knows where to look by the few ranges that it left, and forgets keys by their age", async () => {
+    const keepMs = { DONE: 1, FAILED: 1, CANCELED: 1 };
+    const plans = await plansOf(async (tx) => {
+      // Its last statement answers a row, always; here none does.
+      await nextRange(tx, keepMs).catch(() => {});
+      await forgetKeys(tx, 1, 500);
+    });
+
+    expect(reads(plans.get("dueRange"))).toEqual(["retention_range_pkey (whole)"]);
+    expect(reads(plans.get("readWalk"))).toEqual(["retention_walk_pkey"]);
+    expect(reads(plans.get("forgetKeys"))).toEqual(["idempotency_key_by_age", "Tid Scan idempotency_key"]);
+  });
+});
+
+describe("idempotency keys", () => {
+  it("are found by their primary key", async () => {
+    const plans = await plansOf(async (tx) => {
+      let asked = 0;
+      const twice: Transaction = {
+        isTransaction: true,
+        query: async (statement) => {
+          if (++asked > 2) throw new Error("It would ask again, as no answer is a row");
+          return await tx.query(statement);
+        },
+      };
+      await takeKey(twice, "key 1", new Uint8Array()).catch(() => {});
+    });
+
+    expect(reads(plans.get("readKey"))).toEqual(["idempotency_key_pkey"]);
+  });
+});
+
+describe("bulk requests", () => {
+  it("find a bite by an index, whatever they look for", async () => {
+    const plans = await plansOf(async (tx) => {
+      await selectByIds(tx, [ID]);
+      await selectInRun(tx, RUN, FIRST_PLACE, 100);
+      await selectWaiting(tx, FIRST_PLACE, 100);
+      await selectReady(tx, "kind 1", FIRST_PLACE, 100);
+      await selectRunning(tx, FIRST_PLACE, 100);
+      await selectEnded(tx, FIRST_PLACE, ID, 100);
+    });
+
+    expect(reads(plans.get("selectByIds"))).toEqual(["task_run_pkey", "task_run_one_per_attempt"]);
+    expect(reads(plans.get("selectInRun"))).toEqual(["task_of_run", "task_run_one_per_attempt"]);
+    expect(reads(plans.get("selectWaiting"))).toEqual(["waiting_pkey"]);
+    expect(reads(plans.get("selectReady"))).toEqual(["ready_pkey", "task_run_pkey"]);
+    expect(reads(plans.get("selectRunning"))).toEqual(["claim_batch_pkey", "task_run_pkey"]);
+    expect(reads(plans.get("selectEnded"))).toEqual(["task_run_pkey", "task_run_one_per_attempt"]);
+    for (const [name, nodes] of plans) {
+      expect(joins(nodes), name).toEqual([]);
+      expect(
+        (nodes ?? []).map((node) => node["Node Type"]),
+        name,
+      ).not.toContain("Sort");
+    }
   });
 });

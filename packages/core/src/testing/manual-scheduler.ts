@@ -4,10 +4,12 @@
  */
 
 import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
+import type { KeepMs } from "../domain/retention.ts";
 import { wakeExecutor } from "../domain/wake.ts";
 import { claimOnce } from "../engine/claimer.ts";
 import { HeldClaims } from "../engine/held-claims.ts";
 import { type PromotionPass, promoteOnce } from "../engine/promoter.ts";
+import { pruneOnce } from "../engine/pruner.ts";
 import { reconcileOnce } from "../engine/reconciler.ts";
 import { rescueOnce } from "../engine/rescuer.ts";
 import type { Rules } from "../engine/rule-keeper.ts";
@@ -71,6 +73,8 @@ export interface ManualScheduler
   readonly reconcile: () => Promise<number>;
   /** Finds instances whose lease ran out and settles what they left, without grace; answers how many task runs. */
   readonly rescue: () => Promise<number>;
+  /** One bite of what has been kept longer than this; answers whether there may be more. */
+  readonly prune: (keepMs: KeepMs) => Promise<boolean>;
   /** One beat. False: its lease is gone. */
   readonly renew: () => Promise<boolean>;
   /** Lets its own lease run out, as if it had been silent for as long. */
@@ -159,6 +163,7 @@ function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
     settle,
     reconcile: async () => await reconcileOnce({ pool, instanceId, held, emit }),
     rescue: async () => await rescueOnce({ pool, graceMs: 0, batchSize, emit }),
+    prune: async (keepMs) => await pruneOnce({ pool, keepMs, emit }),
     ...leaseSteps(pool, settings, instanceId),
     runUntilIdle: async () => {
       for (;;) {

@@ -119,6 +119,14 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
           tone: "alert",
         }
       : null,
+  "retention.pruned": ({ tasks }) =>
+    tasks === 0
+      ? null
+      : {
+          verb: "pruned",
+          text: `${tasks === 1 ? "1 task" : `${tasks} tasks`} kept long enough`,
+          tone: "quiet",
+        },
 };
 
 /** What an event says; null for what is too much for a terminal. */

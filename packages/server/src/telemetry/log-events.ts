@@ -29,6 +29,7 @@ const LEVELS: { readonly [Type in SchedulerEvent["type"]]: Level | ((event: Even
   "task_run.rescued": "info",
   "task_run.handed_back": "info",
   "task_run.aborted": "warn",
+  "retention.pruned": "debug",
   "slots.stuck": ({ stuck }) => (stuck > 0 ? "error" : "info"),
   "loop.passed": "debug",
   "loop.failed": "warn",

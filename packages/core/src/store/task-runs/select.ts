@@ -27,6 +27,7 @@ interface FoundRow {
   readonly taskId: string;
   readonly runId: string | null;
   readonly kind: string;
+  readonly queue: string;
   readonly priority: number;
   readonly status: TaskRunStatus;
   readonly byTask: boolean;
@@ -46,15 +47,12 @@ async function bite(db: Database, statement: Statement<FoundRow>, limit: number)
   return { found: rows.map(toFound), next: placeAfter(rows, limit) };
 }
 
-function toFound({ taskRunId, taskId, runId, kind, priority, status, byTask }: FoundRow): FoundTaskRun {
+function toFound({ at: _, ...row }: FoundRow): FoundTaskRun {
   return {
-    taskRunId: asTaskRunId(taskRunId),
-    taskId: asTaskId(taskId),
-    runId: runId === null ? null : asRunId(runId),
-    kind,
-    priority,
-    status,
-    byTask,
+    ...row,
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
   };
 }
 
@@ -68,10 +66,10 @@ export async function selectByIds(
       SELECT t.*, '' AS at
         FROM unnest(${ids.filter(isUuid)}::uuid[]) AS g (id)
        CROSS JOIN LATERAL (
-             (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, priority, status, false AS "byTask"
+             (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, priority, status, false AS "byTask"
                 FROM signalbox.task_run WHERE id = g.id)
              UNION ALL
-             (SELECT id, task_id, run_id, kind, priority, status, true
+             (SELECT id, task_id, run_id, kind, queue, priority, status, true
                 FROM signalbox.task_run WHERE task_id = g.id ORDER BY attempt DESC LIMIT 1)) AS t
     `,
   );
@@ -99,7 +97,7 @@ export async function selectInRun(
 ): Promise<FoundBite> {
   const rows = await db.query(
     sql<FoundRow | { taskRunId: null; at: string }>("selectInRun")`
-      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.priority, t.status,
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, t.priority, t.status,
              true AS "byTask", k.id AS at
         FROM (SELECT id
                 FROM signalbox.task
@@ -118,7 +116,7 @@ export async function selectInRun(
 
 export async function selectWaiting(db: Database, after: string, limit: number): Promise<FoundBite> {
   const statement = sql<FoundRow>("selectWaiting")`
-    SELECT task_run_id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, priority, 'PENDING' AS status,
+    SELECT task_run_id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, priority, 'PENDING' AS status,
            true AS "byTask", task_run_id AS at
       FROM signalbox.waiting
      WHERE task_run_id > ${after}::uuid
@@ -135,21 +133,23 @@ export async function selectReady(
   after: string,
   limit: number,
 ): Promise<FoundBite> {
-  const [lastKind, lastPriority, lastId] =
+  const [lastKind, lastQueue, lastPriority, lastId] =
     after === FIRST_PLACE
-      ? [kind ?? "", -32_768, FIRST_PLACE]
-      : (JSON.parse(after) as [string, number, string]);
+      ? [kind ?? "", "", -32_768, FIRST_PLACE]
+      : (JSON.parse(after) as [string, string, number, string]);
   const statement = sql<FoundRow>("selectReady")`
-    SELECT r.task_run_id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", r.kind, r.priority, t.status,
-           true AS "byTask", jsonb_build_array(r.kind, r.priority, r.task_run_id)::text AS at
-      FROM (SELECT kind, priority, task_run_id
+    SELECT r.task_run_id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", r.kind, r.queue, r.priority,
+           t.status,
+           true AS "byTask", jsonb_build_array(r.kind, r.queue, r.priority, r.task_run_id)::text AS at
+      FROM (SELECT kind, queue, priority, task_run_id
               FROM signalbox.ready
-             WHERE (kind, priority, task_run_id) > (${lastKind}, ${lastPriority}::smallint, ${lastId}::uuid)
+             WHERE (kind, queue, priority, task_run_id)
+                   > (${lastKind}, ${lastQueue}, ${lastPriority}::smallint, ${lastId}::uuid)
                AND (${kind}::text IS NULL OR kind <= ${kind}::text)
-             ORDER BY kind, priority, task_run_id
+             ORDER BY kind, queue, priority, task_run_id
              LIMIT ${limit}) AS r
      CROSS JOIN LATERAL (SELECT * FROM signalbox.task_run WHERE id = r.task_run_id) AS t
-     ORDER BY r.kind, r.priority, r.task_run_id
+     ORDER BY r.kind, r.queue, r.priority, r.task_run_id
   `;
   return await bite(db, statement, limit);
 }
@@ -160,7 +160,8 @@ export async function selectRunning(db: Database, after: string, limit: number):
   const rows = await db.query(
     sql<{ at: string; found: readonly FoundRow[] | null }>("selectRunning")`
       SELECT b.claim_no::text AS at,
-             (SELECT jsonb_agg(jsonb_build_object('taskRunId', t.id, 'taskId', t.task_id, 'runId', t.run_id, 'kind', t.kind,
+             (SELECT jsonb_agg(jsonb_build_object('taskRunId', t.id, 'taskId', t.task_id, 'runId', t.run_id,
+                                                  'kind', t.kind, 'queue', t.queue,
                                                   'priority', t.priority, 'status', t.status, 'byTask', true))
                 FROM unnest(b.task_run_ids) AS g (id)
                CROSS JOIN LATERAL (SELECT * FROM signalbox.task_run WHERE task_run.id = g.id) AS t
@@ -186,7 +187,7 @@ export async function selectEnded(
 ): Promise<FoundBite> {
   const rows = await db.query(
     sql<FoundRow & { ended: boolean }>("selectEnded")`
-      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.priority, t.status,
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, t.priority, t.status,
              true AS "byTask", t.id AS at,
              t.status IN ('FAILED', 'CANCELED')
                AND NOT EXISTS (SELECT FROM signalbox.task_run AS later
