@@ -71,6 +71,21 @@ test("a list asks with its filter, and ids are escaped", async () => {
   expect(asked).toEqual(["/api/v1/task-runs?status=PENDING%2CRUNNING&limit=5", "/api/v1/task-runs/..%2Fx"]);
 });
 
+test("a key goes with the request that it makes safe to repeat, and with no other", async () => {
+  const keys: unknown[] = [];
+  const client = createClient(
+    await serve(({ headers }) => {
+      keys.push(headers["idempotency-key"]);
+      return { status: 201, body: JSON.stringify({ taskId: "t", taskRunId: "r", status: "PENDING" }) };
+    }),
+  );
+
+  await client.createTask({ kind: "report" }, { idempotencyKey: "order-42" });
+  await client.createTask({ kind: "report" });
+
+  expect(keys).toEqual(["order-42", undefined]);
+});
+
 type Answer = { readonly status: number; readonly body: string } | null;
 
 async function serve(answer: (request: IncomingMessage) => Answer): Promise<string> {

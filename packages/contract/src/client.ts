@@ -1,7 +1,14 @@
 /** A typed client on `fetch`. Every answer is read through its schema; every failure is one of two errors. */
 
 import type { z } from "zod";
-import { type CancelAnswer, type CancelRequest, cancelAnswerSchema } from "./cancel.ts";
+import {
+  type CancelAnswer,
+  type CancelCounts,
+  type CancelMany,
+  type CancelRequest,
+  cancelAnswerSchema,
+  cancelCountsSchema,
+} from "./cancel.ts";
 import { ProblemError, UnreachableError } from "./client-error.ts";
 import {
   type CreatedTask,
@@ -16,6 +23,14 @@ import { type Health, healthSchema } from "./health.ts";
 import { type Overview, overviewSchema } from "./overview.ts";
 import { problemSchema } from "./problem.ts";
 import {
+  type Retried,
+  type RetryCounts,
+  type RetryMany,
+  type RetryRequest,
+  retriedSchema,
+  retryCountsSchema,
+} from "./retry.ts";
+import {
   type TaskRunDetail,
   type TaskRunPage,
   type TaskRunQuery,
@@ -28,17 +43,30 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
 }
 
+export interface CreateOptions {
+  /**
+   * Sent as the header `Idempotency-Key`: makes the request safe to repeat, also after an `UnreachableError`. The same
+   * key with the same request answers what it answered the first time.
+   */
+  readonly idempotencyKey?: string;
+}
+
 /** Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer). */
 export interface Client {
   readonly baseUrl: string;
-  createTask(spec: TaskSpec): Promise<CreatedTask>;
+  createTask(spec: TaskSpec, options?: CreateOptions): Promise<CreatedTask>;
   /** All or none. */
-  createTasks(request: CreateTasks): Promise<CreatedTasks>;
+  createTasks(request: CreateTasks, options?: CreateOptions): Promise<CreatedTasks>;
   listTaskRuns(query?: TaskRunQuery): Promise<TaskRunPage>;
-  /** Takes the id of a task or task run, or a unique prefix; so do the next two. */
+  /** Takes the id of a task or task run, or a unique prefix; so do the next three. */
   getTaskRun(id: string): Promise<TaskRunDetail>;
   explain(id: string): Promise<Explanation>;
   cancel(id: string, request?: CancelRequest): Promise<CancelAnswer>;
+  retry(id: string, request?: RetryRequest): Promise<Retried>;
+  cancelRun(runId: string, request?: CancelRequest): Promise<CancelCounts>;
+  /** A call that breaks off has done a part of it and can be repeated; so the next. */
+  cancelMany(request: CancelMany): Promise<CancelCounts>;
+  retryMany(request: RetryMany): Promise<RetryCounts>;
   overview(): Promise<Overview>;
   health(): Promise<Health>;
 }
@@ -46,6 +74,7 @@ export interface Client {
 interface Call {
   readonly path: string;
   readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
 }
 
 type Send = <Schema extends z.ZodType>(schema: Schema, call: Call) => Promise<z.infer<Schema>>;
@@ -58,22 +87,30 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
   const send = sender(base, options.timeoutMs ?? 10_000);
   return {
     baseUrl: base,
-    createTask: (spec) => send(createdTaskSchema, { path: TASK_RUNS, body: spec }),
-    createTasks: (request) => send(createdTasksSchema, { path: TASK_RUNS, body: request }),
+    createTask: (spec, { idempotencyKey } = {}) =>
+      send(createdTaskSchema, { path: TASK_RUNS, body: spec, idempotencyKey }),
+    createTasks: (request, { idempotencyKey } = {}) =>
+      send(createdTasksSchema, { path: TASK_RUNS, body: request, idempotencyKey }),
     listTaskRuns: (query = {}) => send(taskRunPageSchema, { path: `${TASK_RUNS}${queryString(query)}` }),
     getTaskRun: (id) => send(taskRunDetailSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}` }),
     explain: (id) => send(explanationSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}/explanation` }),
     cancel: (id, request = {}) =>
       send(cancelAnswerSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}/cancel`, body: request }),
+    retry: (id, request = {}) =>
+      send(retriedSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}/retry`, body: request }),
+    cancelRun: (runId, request = {}) =>
+      send(cancelCountsSchema, { path: `/api/v1/runs/${encodeURIComponent(runId)}/cancel`, body: request }),
+    cancelMany: (request) => send(cancelCountsSchema, { path: `${TASK_RUNS}/cancel`, body: request }),
+    retryMany: (request) => send(retryCountsSchema, { path: `${TASK_RUNS}/retry`, body: request }),
     overview: () => send(overviewSchema, { path: "/api/v1/overview" }),
     health: () => send(healthSchema, { path: "/healthz" }),
   };
 }
 
 function sender(base: string, timeoutMs: number): Send {
-  return async (schema, { path, body }) => {
+  return async (schema, { path, ...call }) => {
     const { status, json } = await exchange(base, path, {
-      ...requestOf(body),
+      ...requestOf(call),
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (status >= 400) throw refusal(base, status, json);
@@ -85,9 +122,13 @@ function sender(base: string, timeoutMs: number): Send {
   };
 }
 
-function requestOf(body: unknown): RequestInit {
+function requestOf({ body, idempotencyKey }: Omit<Call, "path">): RequestInit {
   if (body === undefined) return {};
-  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const headers = {
+    "content-type": "application/json",
+    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+  };
+  return { method: "POST", headers, body: JSON.stringify(body) };
 }
 
 async function exchange(

@@ -1,8 +1,17 @@
 /** What Signalbox says over the wire. The schemas are its only definition; the types follow from them. */
 
 export { STATUS_NUMBER } from "@signalbox/core/domain";
-export { type CancelAnswer, type CancelRequest, cancelAnswerSchema, cancelRequestSchema } from "./cancel.ts";
-export { type Client, type ClientOptions, createClient } from "./client.ts";
+export {
+  type CancelAnswer,
+  type CancelCounts,
+  type CancelMany,
+  type CancelRequest,
+  cancelAnswerSchema,
+  cancelCountsSchema,
+  cancelManySchema,
+  cancelRequestSchema,
+} from "./cancel.ts";
+export { type Client, type ClientOptions, type CreateOptions, createClient } from "./client.ts";
 export { ProblemError, UnreachableError } from "./client-error.ts";
 export {
   type CreatedTask,
@@ -25,6 +34,16 @@ export {
 export { type Health, healthSchema } from "./health.ts";
 export { type InstanceView, type Overview, overviewSchema } from "./overview.ts";
 export { type Problem, problemSchema } from "./problem.ts";
+export {
+  type Retried,
+  type RetryCounts,
+  type RetryMany,
+  type RetryRequest,
+  retriedSchema,
+  retryCountsSchema,
+  retryManySchema,
+  retryRequestSchema,
+} from "./retry.ts";
 export {
   type TaskRun,
   type TaskRunDetail,

@@ -40,7 +40,7 @@ test("help names every command", async () => {
     .parseAsync(["--help"], { from: "user" })
     .catch(() => {});
 
-  for (const command of ["dev", "status", "why", "enqueue", "cancel"])
+  for (const command of ["dev", "status", "why", "enqueue", "cancel", "retry"])
     expect(said.join("\n")).toContain(`  ${command} `);
 });
 

@@ -5,6 +5,7 @@ import { VERSION } from "../version.ts";
 import type { CancelOptions } from "./commands/cancel.ts";
 import type { DevOptions } from "./commands/dev.ts";
 import type { EnqueueOptions } from "./commands/enqueue.ts";
+import type { RetryOptions } from "./commands/retry.ts";
 import type { StatusOptions } from "./commands/status.ts";
 import type { WhyOptions } from "./commands/why.ts";
 import type { Output } from "./output.ts";
@@ -26,6 +27,7 @@ export function createProgram(output: Output, quiet: boolean, onExit: (exitCode:
   addWhy(program, output);
   addEnqueue(program, output);
   addCancel(program, output, onExit);
+  addRetry(program, output);
   return program;
 }
 
@@ -79,6 +81,7 @@ function addEnqueue(program: Command, output: Output): void {
       "not before: an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d",
     )
     .option("--priority <n>", "0 is the most urgent, 9 the least (default: 5)", wholeNumber(0, 9))
+    .option("--idempotency-key <key>", "makes it safe to repeat: the same key enqueues once")
     .option("--attempts <n>", "attempts in all, the first included (default: 1)", wholeNumber(1, 100))
     .action(async (kind: string, options: EnqueueOptions) => {
       const { enqueue } = await import("./commands/enqueue.ts");
@@ -89,11 +92,23 @@ function addEnqueue(program: Command, output: Output): void {
 function addCancel(program: Command, output: Output, onExit: (exitCode: number) => void): void {
   withServer(program.command("cancel"))
     .description("cancel a task, or ask it to stop where it runs")
-    .argument("<id>", "a task or task run, or the beginning of its id")
+    .argument("[id]", "a task or task run, or the beginning of its id")
+    .option("--run <id>", "all that is open of this run")
     .option("--reason <text>", "why, for those who wonder later")
-    .action(async (id: string, options: CancelOptions) => {
+    .action(async (id: string | undefined, options: CancelOptions) => {
       const { cancel } = await import("./commands/cancel.ts");
       onExit(await cancel(id, options, output));
+    });
+}
+
+function addRetry(program: Command, output: Output): void {
+  withServer(program.command("retry"))
+    .description("try a task again that failed or was canceled")
+    .argument("[id]", "a task or task run, or the beginning of its id")
+    .option("--run <id>", "all that failed of this run")
+    .action(async (id: string | undefined, options: RetryOptions) => {
+      const { retry } = await import("./commands/retry.ts");
+      await retry(id, options, output);
     });
 }
 

@@ -167,6 +167,87 @@ test("cancel says what happened", async () => {
   expect((await client.getTaskRun(waiting.taskRunId)).status).toBe("CANCELED");
 });
 
+describe("a key in the header Idempotency-Key", () => {
+  test("makes a request safe to repeat: one task, many, and the same ids", async () => {
+    const spec: TaskSpec = { kind: "report", input: { rows: 7 } };
+    const many = { tasks: [spec, { kind: "report" }], run: { title: "nightly" } };
+
+    const [one, all] = [
+      await client.createTask(spec, { idempotencyKey: "order-42" }),
+      await client.createTasks(many, { idempotencyKey: "nightly-7" }),
+    ];
+
+    expect(await client.createTask(spec, { idempotencyKey: "order-42" })).toEqual(one);
+    expect(await client.createTasks(many, { idempotencyKey: "nightly-7" })).toEqual(all);
+    expect((await client.listTaskRuns()).taskRuns).toHaveLength(3);
+  });
+
+  test("with another request is a conflict, and one that cannot be a key is refused", async () => {
+    await client.createTask({ kind: "report" }, { idempotencyKey: "order-42" });
+
+    const other = client.createTask({ kind: "report", priority: 1 }, { idempotencyKey: "order-42" });
+
+    expect(await problemOf(other)).toMatchObject({ status: 409, code: "IDEMPOTENCY_KEY_REUSED" });
+    expect(
+      await problemOf(client.createTask({ kind: "report" }, { idempotencyKey: "two words" })),
+    ).toMatchObject({
+      status: 422,
+      code: "INVALID_TASK",
+      detail: expect.stringContaining("idempotencyKey: needs"),
+    });
+  });
+});
+
+describe("retry and bulk requests", () => {
+  test("a canceled one is tried again, one that is done is not", async () => {
+    const canceled = await client.createTask({ kind: "report" });
+    await client.cancel(canceled.taskId);
+    const done = await client.createTask({ kind: "report" });
+    await scheduler.runUntilIdle();
+
+    expect(await client.retry(canceled.taskRunId.slice(0, 30), { by: "ana" })).toMatchObject({ attempt: 2 });
+    expect(await problemOf(client.retry(done.taskId))).toMatchObject({ status: 409, code: "NOT_RETRYABLE" });
+  });
+
+  test("a run is canceled whole, and what was canceled of it tried again", async () => {
+    const { runId } = await client.createTasks({
+      tasks: [{ kind: "report" }, { kind: "report" }],
+      run: { title: "nightly" },
+    });
+
+    expect(await client.cancelRun(runId ?? "", { by: "ana" })).toEqual({
+      canceled: 2,
+      canceling: 0,
+      ended: 0,
+      notFound: 0,
+    });
+    const filter = {
+      runId: runId ?? "",
+      status: ["CANCELED" as const],
+      enqueuedSince: "2020-01-01T00:00:00Z",
+    };
+    expect(await client.retryMany({ filter })).toEqual({ retried: 2, notRetryable: 0, notFound: 0 });
+    expect(await client.cancelMany({ filter: { kind: "report" }, reason: "not needed" })).toMatchObject({
+      canceled: 2,
+    });
+  });
+
+  test("what names nothing, or no run, is refused", async () => {
+    expect(await problemOf(client.cancelMany({ filter: {} }))).toMatchObject({
+      status: 422,
+      code: "INVALID_FILTER",
+    });
+    expect(await problemOf(client.retryMany({ filter: {} }))).toMatchObject({
+      status: 422,
+      code: "INVALID_FILTER",
+    });
+    expect(await problemOf(client.cancelRun("nightly"))).toMatchObject({
+      status: 404,
+      code: "RUN_NOT_FOUND",
+    });
+  });
+});
+
 test("a list is filtered and read page by page", async () => {
   const created: CreatedTask[] = [];
   for (let count = 0; count < 3; count++) created.push(await client.createTask({ kind: "report" }));

@@ -15,6 +15,7 @@ import { refuseForeign } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
 import { addProbes } from "./routes/probes.ts";
+import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
 
 export interface ApiDeps {
@@ -58,6 +59,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   });
 
   addTaskRunRoutes(app, scheduler);
+  addInterventionRoutes(app, scheduler);
   app.get("/api/v1/overview", () => scheduler.overview());
   app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
   addProbes(app, deps.isReady);

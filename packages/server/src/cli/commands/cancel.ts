@@ -1,7 +1,8 @@
 import { userInfo } from "node:os";
-import type { CancelAnswer, Client, TaskRunDetail } from "@signalbox/contract";
+import type { CancelAnswer, CancelCounts, Client, TaskRunDetail } from "@signalbox/contract";
 import { statusWord } from "../../render/status-look.ts";
 import { quoted } from "../../render/task-name.ts";
+import { UsageError } from "../../usage-error.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
 import type { Output } from "../output.ts";
@@ -10,15 +11,28 @@ export interface CancelOptions {
   readonly server?: string;
   readonly json?: true;
   readonly reason?: string;
+  readonly run?: string;
 }
 
-export async function cancel(id: string, options: CancelOptions, output: Output): Promise<ExitCode> {
+export async function cancel(
+  id: string | undefined,
+  options: CancelOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if ((id === undefined) === (options.run === undefined))
+    throw new UsageError("Give the id of a task or task run, or --run with the id of a run");
   const client = await findServer(options.server);
-  const before = await client.getTaskRun(id);
-  const { answer } = await client.cancel(before.taskRunId, {
+  const request = {
     by: userInfo().username,
     ...(options.reason === undefined ? {} : { reason: options.reason }),
-  });
+  };
+  if (id === undefined) {
+    const counts = await client.cancelRun(options.run ?? "", request);
+    output.data(options.json ? JSON.stringify(counts) : countsText(counts));
+    return EXIT.ok;
+  }
+  const before = await client.getTaskRun(id);
+  const { answer } = await client.cancel(before.taskRunId, request);
   const after = answer === "ended" ? await client.getTaskRun(before.taskRunId) : before;
   if (options.json) output.data(JSON.stringify({ taskRunId: before.taskRunId, answer }));
   else output.data(`${answerText(answer, after)}  ${before.taskRunId}`);
@@ -47,4 +61,8 @@ function answerText(answer: CancelAnswer["answer"], { title, status, instanceNam
     case "ended":
       return `${quoted(title)} had ended already (${statusWord(status)}); nothing changed.`;
   }
+}
+
+function countsText({ canceled, canceling, ended }: CancelCounts): string {
+  return `${canceled} canceled, ${canceling} canceling, ${ended} had ended already.`;
 }

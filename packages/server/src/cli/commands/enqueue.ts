@@ -8,12 +8,14 @@ import type { Output } from "../output.ts";
 export interface EnqueueOptions extends EnqueueArguments {
   readonly server?: string;
   readonly json?: true;
+  readonly idempotencyKey?: string;
 }
 
 export async function enqueue(kind: string, options: EnqueueOptions, output: Output): Promise<void> {
   const spec = taskSpecOf(kind, options, new Date());
   const client = await findServer(options.server);
-  const created = await client.createTask(spec);
+  const { idempotencyKey } = options;
+  const created = await client.createTask(spec, idempotencyKey === undefined ? {} : { idempotencyKey });
   if (options.json) return output.data(JSON.stringify(created));
   const { status, taskRunId } = created;
   output.data(`${statusText(status, output.look)}  ${taskRunId}  ${safeText(spec.title ?? spec.kind)}`);

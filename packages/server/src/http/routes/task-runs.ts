@@ -1,12 +1,11 @@
 import {
-  cancelRequestSchema,
   createTasksSchema,
   type TaskSpec as TaskSpecJson,
   taskRunQuerySchema,
   taskSpecSchema,
 } from "@signalbox/contract";
 import type { RunId, TaskRunFilter, TaskRunId, TaskSpec } from "@signalbox/core";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ApiScheduler } from "../api-scheduler.ts";
 import { readRequest } from "../read-request.ts";
 
@@ -15,30 +14,34 @@ interface ById {
 }
 
 export function addTaskRunRoutes(app: FastifyInstance, scheduler: ApiScheduler): void {
-  app.post("/api/v1/task-runs", async ({ body }, reply) => {
-    const created = isMany(body) ? await createMany(scheduler, body) : await createOne(scheduler, body);
+  app.post("/api/v1/task-runs", async (request, reply) => {
+    const created = await (isMany(request.body) ? createMany : createOne)(scheduler, request);
     return reply.code(201).send(created);
   });
   app.get("/api/v1/task-runs", ({ query }) => scheduler.list(filterOf(query)));
   app.get<ById>("/api/v1/task-runs/:id", ({ params }) => scheduler.get(params.id));
   app.get<ById>("/api/v1/task-runs/:id/explanation", ({ params }) => scheduler.explain(params.id));
-  app.post<ById>("/api/v1/task-runs/:id/cancel", async ({ params, body }) => {
-    const request = readRequest(cancelRequestSchema, "body", body ?? {});
-    return { answer: await scheduler.cancel(params.id, request) };
-  });
 }
 
 function isMany(body: unknown): boolean {
   return typeof body === "object" && body !== null && "tasks" in body;
 }
 
-function createOne(scheduler: ApiScheduler, body: unknown) {
-  return scheduler.enqueue(specOf(readRequest(taskSpecSchema, "body", body)));
+function createOne(scheduler: ApiScheduler, { body, headers }: FastifyRequest) {
+  return scheduler.enqueue(specOf(readRequest(taskSpecSchema, "body", body)), keyOf(headers));
 }
 
-function createMany(scheduler: ApiScheduler, body: unknown) {
+function createMany(scheduler: ApiScheduler, { body, headers }: FastifyRequest) {
   const { tasks, run } = readRequest(createTasksSchema, "body", body);
-  return scheduler.enqueueMany(tasks.map(specOf), run === undefined ? {} : { run });
+  return scheduler.enqueueMany(tasks.map(specOf), {
+    ...(run === undefined ? {} : { run }),
+    ...keyOf(headers),
+  });
+}
+
+function keyOf(headers: FastifyRequest["headers"]): { readonly idempotencyKey?: string } {
+  const key = headers["idempotency-key"];
+  return typeof key === "string" ? { idempotencyKey: key } : {};
 }
 
 function specOf({ runAt, ...rest }: TaskSpecJson): TaskSpec {
