@@ -49,6 +49,12 @@ const TASK_LIMITS: readonly Limit[] = [
     name: "LONGEST_MESSAGE",
     unit: "characters",
   },
+  {
+    what: "length of an idempotency key",
+    file: `${CORE}/domain/idempotency.ts`,
+    name: "MAX_KEY_CHARACTERS",
+    unit: "characters",
+  },
 ];
 
 const ENGINE_LIMITS: readonly Limit[] = [
@@ -57,6 +63,50 @@ const ENGINE_LIMITS: readonly Limit[] = [
     file: `${CORE}/engine/settings.ts`,
     name: "LONGEST_MS",
     unit: "ms",
+  },
+  {
+    what: "longest time to keep that an option may say, short of for ever",
+    file: `${CORE}/engine/settings.ts`,
+    name: "LONGEST_KEEP_MS",
+    unit: "ms",
+  },
+  {
+    what: "an idempotency key is remembered for at least",
+    file: `${CORE}/domain/idempotency.ts`,
+    name: "KEEP_KEYS_MS",
+    unit: "ms",
+  },
+  {
+    what: "between two looks whether something is to be pruned",
+    file: `${CORE}/engine/loops.ts`,
+    name: "PRUNE_INTERVAL_MS",
+    unit: "ms",
+  },
+  {
+    what: "tasks that one bite of the pruner looks at",
+    file: `${CORE}/engine/pruner.ts`,
+    name: "PRUNE_BITE",
+  },
+  {
+    what: "attempts that one bite of the pruner deletes",
+    file: `${CORE}/domain/retention.ts`,
+    name: "MAX_ATTEMPTS_PER_BITE",
+  },
+  {
+    what: "nothing is pruned within this time of its enqueue",
+    file: `${CORE}/store/retention/walk.ts`,
+    name: "SHORTEST_LOOK_MS",
+    unit: "ms",
+  },
+  {
+    what: "task runs that one bite of a cancel ends",
+    file: `${CORE}/engine/canceler.ts`,
+    name: "CANCEL_BITE",
+  },
+  {
+    what: "tasks that one bite of a retry opens again",
+    file: `${CORE}/engine/retrier.ts`,
+    name: "RETRY_BITE",
   },
   { what: "task runs of a page, default", file: `${CORE}/store/task-runs/read.ts`, name: "DEFAULT_PAGE" },
   { what: "task runs of a page, at most", file: `${CORE}/store/task-runs/read.ts`, name: "LARGEST_PAGE" },

@@ -5,7 +5,9 @@ import { createScheduler } from "@signalbox/core";
 import { createTestDatabase, type TestDatabase } from "@signalbox/core/testing";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 
-const SERVICE = fileURLToPath(new URL("../../examples/embed/src/service.ts", import.meta.url));
+const [SERVICE, ONCE_AND_AGAIN] = ["service", "once-and-again"].map((name) =>
+  fileURLToPath(new URL(`../../examples/embed/src/${name}.ts`, import.meta.url)),
+) as [string, string];
 
 describe("examples/embed", () => {
   let database: TestDatabase;
@@ -21,10 +23,7 @@ describe("examples/embed", () => {
   });
 
   it("runs the task of an order that was committed, and leaves nothing RUNNING on SIGTERM", async () => {
-    service = spawn(process.execPath, ["--import", "tsx", "--conditions=source", SERVICE], {
-      env: { ...process.env, DATABASE_URL: database.url },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    service = run(SERVICE);
     await printed(service, "attempt 1");
 
     service.kill("SIGTERM");
@@ -38,6 +37,33 @@ describe("examples/embed", () => {
     expect(await values("SELECT DISTINCT state FROM signalbox.instance")).toEqual(["DEAD"]);
     expect(await brokenPromises()).toEqual([]);
   });
+
+  it("enqueues once, tries again, cancels and leaves, as the guide says", async () => {
+    service = run(ONCE_AND_AGAIN);
+    const text = await allPrinted(service);
+
+    expect(text.split("\n")).toEqual([
+      "one task: true",
+      "send-invoice: attempt 2",
+      "0 more are tried again",
+      "nothing is left: true",
+      "",
+    ]);
+    expect(await values("SELECT count(*)::int FROM signalbox.task")).toEqual([4]);
+    expect(
+      await values(
+        "SELECT status FROM signalbox.task_run WHERE status NOT IN ('DONE', 'FAILED', 'CANCELED')",
+      ),
+    ).toEqual([]);
+    expect(await brokenPromises()).toEqual([]);
+  });
+
+  function run(program: string): ChildProcess {
+    return spawn(process.execPath, ["--import", "tsx", "--conditions=source", program], {
+      env: { ...process.env, DATABASE_URL: database.url },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  }
 
   async function values(text: string): Promise<readonly unknown[]> {
     const { rows } = await database.client.query({ text, rowMode: "array" });
@@ -62,4 +88,14 @@ async function printed(child: ChildProcess, text: string): Promise<void> {
     });
     child.once("exit", (code) => reject(new Error(`It ended with ${String(code)} after printing: ${all}`)));
   });
+}
+
+async function allPrinted(child: ChildProcess): Promise<string> {
+  let all = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    all += chunk;
+  });
+  const [exitCode] = await once(child, "close");
+  expect(exitCode).toBe(0);
+  return all;
 }

@@ -265,6 +265,19 @@ describe("README.md", () => {
   });
 });
 
+describe("docs/guide", () => {
+  test.each([["once-and-again"]])(
+    "%s shows code of the example of the same name, as it stands there",
+    (name) => {
+      const program = read(`examples/embed/src/${name}.ts`);
+      const shown = blocksIn(read(`docs/guide/${name}.md`), "ts");
+
+      expect(shown.length).toBeGreaterThan(0);
+      expect(shown.filter((block) => !program.includes(`${block}\n`))).toEqual([]);
+    },
+  );
+});
+
 /** Every detail is an empty list: the sentences do not matter here. */
 function anyError(code: keyof ErrorDetails): SchedulerError {
   const details = new Proxy({}, { get: () => [] }) as ErrorDetails[typeof code];

@@ -20,8 +20,8 @@ export type { TaskRunStatus, TaskStatus, TerminalStatus } from "./domain/task-st
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
-export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
 export type { Retried } from "./engine/retrier.ts";
+export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
 export {
   type CallerTransaction,
   type CancelAnswer,

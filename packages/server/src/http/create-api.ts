@@ -13,9 +13,9 @@ import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
 import { refuseForeign } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
+import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
 import { addProbes } from "./routes/probes.ts";
-import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
 
 export interface ApiDeps {
