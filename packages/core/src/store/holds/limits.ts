@@ -38,8 +38,13 @@ export async function loadLimits(
              SELECT slot_limit FROM signalbox.queue WHERE g.over = 'queue' AND queue.name = g.name AND slot_limit > 0
              UNION ALL
              SELECT coalesce((SELECT slot_limit FROM signalbox.key_limit WHERE concurrency_key = g.name),
+                             -- Of the narrowest group it belongs to: "customer:eu:*" before "customer:*".
                              (SELECT slot_limit FROM signalbox.key_limit
-                               WHERE concurrency_key = split_part(g.name, ':', 1) || ':*'),
+                               WHERE concurrency_key = ANY (ARRAY(
+                                       SELECT left(g.name, length) || '*' FROM generate_series(1, length(g.name)) AS length
+                                        WHERE substr(g.name, length, 1) = ':'))
+                               ORDER BY length(concurrency_key) DESC
+                               LIMIT 1),
                              ${LIMIT_OF_A_KEY})
               WHERE g.over = 'key') AS l
        CROSS JOIN LATERAL (
