@@ -4,7 +4,9 @@
  */
 
 import type { Promotion } from "../../domain/admission.ts";
+import type { TaskRunId } from "../../domain/ids.ts";
 import type { RateSnapshot } from "../../domain/promotion-snapshot.ts";
+import { type WakeKey, wakeRate } from "../../domain/wake.ts";
 import type { Database, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
@@ -32,7 +34,9 @@ export async function loadRates(
         FROM signalbox.rate AS r
        CROSS JOIN LATERAL (
              SELECT coalesce(array_agg(s.slot), '{}') AS taken,
-                    min(t.claimed_at) + r.per_ms * interval '1 ms' AS "nextFreeAt"
+                    -- After a lowered amount more than one must become old before there is room for one.
+                    (array_agg(t.claimed_at ORDER BY t.claimed_at))[greatest(1, count(*) - r.amount + 1)]
+                    + r.per_ms * interval '1 ms' AS "nextFreeAt"
                FROM signalbox.rate_slot AS s
                JOIN signalbox.task_run AS t ON t.id = s.task_run_id
               WHERE s.rate = r.name
@@ -49,6 +53,14 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
     rateSlot === null ? [] : [{ taskRunId, ...rateSlot }],
   );
   if (taken.length === 0) return;
+  // One that went back to PENDING may have had another slot: it must not count twice.
+  await tx.query(
+    sql("leaveRateSlots")`
+      DELETE FROM signalbox.rate_slot
+       WHERE rate = ANY (${taken.map(({ rate }) => rate)}::text[])
+         AND task_run_id = ANY (${taken.map(({ taskRunId }) => taskRunId)}::uuid[])
+    `,
+  );
   await tx.query(
     sql("takeRateSlots")`
       INSERT INTO signalbox.rate_slot (rate, slot, task_run_id)
@@ -59,4 +71,21 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
           ON CONFLICT (rate, slot) DO UPDATE SET task_run_id = excluded.task_run_id
     `,
   );
+}
+
+/** The rates whose slots are free again since these went without a start: canceled, handed back or demoted. */
+export async function ratesFreedBy(
+  tx: Transaction,
+  taskRunIds: readonly TaskRunId[],
+): Promise<readonly WakeKey[]> {
+  if (taskRunIds.length === 0) return [];
+  const rows = await tx.query(
+    sql<{ rate: string }>("ratesFreedBy")`
+      SELECT DISTINCT k.rate
+        FROM signalbox.task_run AS t
+        JOIN signalbox.task AS k ON k.id = t.task_id
+       WHERE t.id = ANY (${taskRunIds}::uuid[]) AND k.rate IS NOT NULL
+    `,
+  );
+  return rows.map(({ rate }) => wakeRate(rate));
 }

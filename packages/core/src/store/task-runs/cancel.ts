@@ -3,6 +3,7 @@ import type { Resource } from "../../domain/resource.ts";
 import type { TaskRunStatus } from "../../domain/task-status.ts";
 import { wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
+import { ratesFreedBy } from "../holds/rates.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
@@ -114,6 +115,13 @@ async function closeCanceled(
       gated: gated.get(taskRunId) === true,
       next: null,
     })),
+  );
+  await wakeGates(
+    tx,
+    await ratesFreedBy(
+      tx,
+      those.map(({ taskRunId }) => taskRunId),
+    ),
   );
 }
 

@@ -5,6 +5,7 @@
 
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { Transaction } from "../database.ts";
+import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
@@ -142,7 +143,7 @@ async function backToPending(
   );
   const moved = toIds(rows);
   await enterWaiting(tx, moved);
-  await wakeGates(tx, await releaseHolds(tx, moved, []));
+  await wakeGates(tx, [...(await releaseHolds(tx, moved, [])), ...(await ratesFreedBy(tx, moved))]);
   return moved;
 }
 

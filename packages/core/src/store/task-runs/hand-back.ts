@@ -7,6 +7,7 @@ import {
   type TaskRunId,
 } from "../../domain/ids.ts";
 import type { Transaction } from "../database.ts";
+import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { countDownRuns, lockRuns } from "../runs/count-down.ts";
@@ -81,7 +82,11 @@ export async function handBackTaskRuns(
     tx,
     canceled.map(({ taskRunId }) => taskRunId),
   );
-  await wakeGates(tx, [...freed, ...closed]);
+  const rates = await ratesFreedBy(
+    tx,
+    moved.map(({ taskRunId }) => taskRunId),
+  );
+  await wakeGates(tx, [...freed, ...closed, ...rates]);
   await countDownRuns(
     tx,
     canceled.flatMap(({ runId }) =>
