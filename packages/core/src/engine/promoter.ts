@@ -4,7 +4,15 @@ import type { Promotion } from "../domain/admission.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
 import { parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
-import { parkingsOf, type WakeKey, wakeOf, wakeRate, wakeResource, wakeWindow } from "../domain/wake.ts";
+import {
+  parkingsOf,
+  type WakeKey,
+  wakeOf,
+  wakeRate,
+  wakeResource,
+  wakeRun,
+  wakeWindow,
+} from "../domain/wake.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { tryGateLock } from "../store/holds/gate-lock.ts";
 import { takeRateSlots } from "../store/holds/rates.ts";
@@ -51,6 +59,12 @@ export type PromotionPass =
       /** Where the next sweep goes on; null: it has come to the end. */
       readonly sweptTo: TaskRunId | null;
     };
+
+/**
+ * A claim wakes those who wait for the share of its run, but one that commits at this moment cannot see whom we park.
+ * Its instance may be busy for hours with what it took, and nothing else would wake them.
+ */
+const LOOK_AGAIN_MS = 1_000;
 
 const NOTHING_SWEPT: SweptBite = { taskRunIds: [], sweptTo: null };
 
@@ -115,6 +129,9 @@ function timedWakes(plan: PromotionPlan, now: Date): readonly { key: WakeKey; du
 function timedWake(cause: WaitingCause, now: Date): { key: WakeKey; dueAt: Date } | null {
   if (cause.code === "WINDOW") {
     return cause.opensAt === null ? null : { key: wakeWindow(cause.scope), dueAt: cause.opensAt };
+  }
+  if (cause.code === "FAIR_SHARE") {
+    return { key: wakeRun(cause.runId), dueAt: new Date(now.getTime() + LOOK_AGAIN_MS) };
   }
   if (cause.code !== "RATE_LIMIT") return null;
   // Taken and not started yet: it is free one period after its start, which cannot have been before now.
