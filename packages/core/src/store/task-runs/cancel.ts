@@ -171,7 +171,17 @@ async function leaveReadyAgain(tx: Transaction, taskRuns: readonly TaskRunIdenti
 async function leaveWaiting(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
   const gone = await tx.query(
     sql<{ resources: readonly Resource[] }>("leaveWaiting")`
-      DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${taskRunIds}::uuid[]) RETURNING resources
+      WITH gone AS (
+        DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${taskRunIds}::uuid[])
+        RETURNING task_run_id, resources, blocked_on, blocked_since, waited
+      ), waited_for AS (
+        INSERT INTO signalbox.wait_time (task_run_id, waited)
+        SELECT task_run_id, signalbox.add_wait(waited, blocked_on, blocked_since)
+          FROM gone
+         WHERE blocked_on IS NOT NULL OR waited IS NOT NULL
+            ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
+      )
+      SELECT resources FROM gone
     `,
   );
   // Whoever stood behind them in a line may go now.

@@ -45,9 +45,12 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   if (taskRun === undefined) return null;
   const [more] = await db.query(
     sql<Omit<TaskRunDetail, keyof TaskRun>>("readTaskRunDetail")`
-      SELECT k.input, coalesce((SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id),
-                               (SELECT signalbox.add_wait(waited, blocked_on, blocked_since)
-                                  FROM signalbox.waiting WHERE task_run_id = t.id), '{}') AS "waitedMs", r.output, r.error, t.cancel_requested_by AS "cancelRequestedBy", t.cancel_reason AS "cancelReason"
+      SELECT k.input,
+             -- While it waits, what it has waited so far is kept there, also what it waited before a demotion.
+             coalesce((SELECT signalbox.add_wait(waited, blocked_on, blocked_since)
+                         FROM signalbox.waiting WHERE task_run_id = t.id),
+                      (SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id), '{}') AS "waitedMs",
+             r.output, r.error, t.cancel_requested_by AS "cancelRequestedBy", t.cancel_reason AS "cancelReason"
         FROM signalbox.task_run AS t
         JOIN signalbox.task AS k ON k.id = t.task_id
         LEFT JOIN signalbox.task_run_result AS r ON r.task_run_id = t.id
