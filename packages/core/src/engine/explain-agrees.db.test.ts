@@ -6,12 +6,16 @@ import { echo, openFixture } from "../../test/fixture.ts";
 import type { Explanation } from "../domain/explanation.ts";
 import { exclusive, shared } from "../domain/resource.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
+import { defineTask } from "../executors/define-task.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { promoteOnce } from "./promoter.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
+
+/** No instance can run it. */
+const nobodys = defineTask({ kind: "nobodys", run: (input) => input });
 
 const resource = fc
   .record({ name: fc.constantFrom("a", "b", "c"), alone: fc.boolean() })
@@ -23,15 +27,25 @@ const spec: fc.Arbitrary<TaskSpec> = fc
     priority: fc.integer({ min: 3, max: 5 }),
     version: fc.option(fc.constantFrom("1", "2", "2.1"), { nil: undefined }),
     later: fc.boolean(),
+    queue: fc.constantFrom("default", "mail"),
+    concurrencyKey: fc.option(fc.constantFrom("customer:7", "customer:8"), { nil: undefined, freq: 2 }),
+    rate: fc.option(fc.constant("sms"), { nil: undefined, freq: 3 }),
+    stopped: fc.nat(7).map((n) => n === 0),
+    kind: fc.constantFrom(echo, echo, echo, echo, nobodys),
   })
-  .map(({ resources: wanted, priority, version, later }) =>
-    echo.task(null, {
+  .map(({ resources: wanted, priority, version, later, stopped, kind, queue, concurrencyKey, rate }) =>
+    kind.task(null, {
       priority,
+      queue,
+      ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
+      ...(rate === undefined ? {} : { rate }),
+      ...(stopped ? { stops: [{ code: "APPROVAL" }] } : {}),
       resources: wanted,
       ...(version === undefined || wanted.length === 0 ? {} : { version }),
       ...(later && wanted.length === 0 ? { runAt: new Date("2090-01-01") } : {}),
     }),
   );
+const pausable = fc.constantFrom({ queue: "mail" }, { queue: "default" }, { resource: "a" });
 /** What happens, in its order. A number names one of those that are there. */
 const step = fc.oneof(
   fc.record({ do: fc.constant("enqueue" as const), specs: fc.array(spec, { minLength: 1, maxLength: 3 }) }),
@@ -42,6 +56,15 @@ const step = fc.oneof(
   }),
   fc.record({ do: fc.constant("work" as const) }),
   fc.record({ do: fc.constant("cancel" as const), which: fc.nat(20) }),
+  fc.record({
+    do: fc.constant("setQueue" as const),
+    queue: fc.constantFrom("default", "mail"),
+    limit: fc.nat(2),
+  }),
+  fc.record({ do: fc.constant("setKeyLimit" as const), limit: fc.integer({ min: 1, max: 2 }) }),
+  fc.record({ do: fc.constant("setRate" as const), amount: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ do: fc.constantFrom("pause" as const, "resume" as const), what: pausable }),
+  fc.record({ do: fc.constantFrom("putStop" as const, "takeOffStop" as const), which: fc.nat(20) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -58,12 +81,51 @@ async function take(scheduler: ManualScheduler, what: Step): Promise<void> {
       await scheduler.execute();
       await scheduler.settle();
       return;
-    case "cancel": {
+    case "cancel":
+    case "putStop":
+    case "takeOffStop": {
       const { taskRuns } = await scheduler.list({ status: ["PENDING", "AVAILABLE"] });
       const chosen = taskRuns[what.which % Math.max(1, taskRuns.length)];
-      if (chosen !== undefined) await scheduler.cancel(chosen.taskRunId);
+      if (chosen === undefined) return;
+      if (what.do === "cancel") await scheduler.cancel(chosen.taskRunId);
+      else if (what.do === "putStop") await scheduler.putStop(chosen.taskId, "APPROVAL");
+      else await scheduler.takeOffStop(chosen.taskId, "APPROVAL");
+      return;
     }
+    default:
+      await changeRule(scheduler, what);
   }
+}
+
+async function changeRule(
+  scheduler: ManualScheduler,
+  what: Extract<Step, { do: "setQueue" | "setKeyLimit" | "setRate" | "pause" | "resume" }>,
+): Promise<void> {
+  switch (what.do) {
+    case "setQueue":
+      await scheduler.setQueue(what.queue, { limit: what.limit });
+      return;
+    case "setKeyLimit":
+      await scheduler.setKeyLimit("customer:*", what.limit);
+      return;
+    case "setRate":
+      await scheduler.setRate("sms", { amount: what.amount, perMs: PERIOD_MS });
+      return;
+    case "pause":
+      await scheduler.pause(what.what);
+      return;
+    case "resume":
+      await scheduler.resume(what.what);
+  }
+}
+
+/** So long that no slot is free again while the test runs: what explain says does not change by itself. */
+const PERIOD_MS = 3_600_000;
+
+async function begin(): Promise<ManualScheduler> {
+  const scheduler = await box.scheduler({ slots: 2 });
+  await scheduler.setRate("sms", { amount: 2, perMs: PERIOD_MS });
+  return scheduler;
 }
 
 async function promoteAll(scheduler: ManualScheduler): Promise<void> {
@@ -85,8 +147,8 @@ function blocking({ gates }: Explanation): readonly string[] {
 describe("after the passes that a random history asks for", () => {
   it("what parks a task run does block it, and nothing that could go is left waiting", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
-        const scheduler = await box.scheduler({ slots: 2 });
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        const scheduler = await begin();
         for (const each of steps) {
           await take(scheduler, each);
           await promoteAll(scheduler);
@@ -114,8 +176,8 @@ describe("after the passes that a random history asks for", () => {
       }
     };
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
-        const scheduler = await box.scheduler({ slots: 2 });
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        const scheduler = await begin();
         for (const each of steps) {
           await take(scheduler, each);
           await promoteAll(scheduler);
