@@ -1,0 +1,118 @@
+/** A rule that closes something and a promotion pass at the same moment: the one waits for the other. */
+
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { echo, openFixture } from "../../test/fixture.ts";
+import { leaveOpen } from "../../test/stepped-pool.ts";
+import { waitUntilBlocked } from "../../test/wait-until.ts";
+import type { RunId } from "../domain/ids.ts";
+import { exclusive } from "../domain/resource.ts";
+import { tryGateLock } from "../store/holds/gate-lock.ts";
+import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+import { promoteOnce } from "./promoter.ts";
+import type { EnqueuedMany } from "./scheduler.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+const FREEZE = {
+  kind: "freeze",
+  from: new Date(Date.now() - 3_600_000),
+  until: new Date(Date.now() + 3_600_000),
+} as const;
+
+type Close = (scheduler: ManualScheduler, run: EnqueuedMany) => Promise<unknown>;
+const closes: readonly (readonly [string, Close])[] = [
+  ["a pause of its queue", async (scheduler) => await scheduler.pause({ queue: "mail" })],
+  ["a pause of its run", async (scheduler, { runId }) => await scheduler.pause({ runId: runId as RunId })],
+  ["a pause of its resource", async (scheduler) => await scheduler.pause({ resource: "orders" })],
+  [
+    "a stop",
+    async (scheduler, { taskRuns: [first] }) =>
+      await scheduler.putStop(first?.taskId ?? ("" as never), "APPROVAL"),
+  ],
+  ["a freeze of its queue", async (scheduler) => await scheduler.setWindows({ queue: "mail" }, [FREEZE])],
+  [
+    "a freeze of its resource",
+    async (scheduler) => await scheduler.setWindows({ resource: "orders" }, [FREEZE]),
+  ],
+];
+
+async function enqueue(scheduler: ManualScheduler): Promise<EnqueuedMany> {
+  return await scheduler.enqueueMany([echo.task(1, { queue: "mail", resources: [exclusive("orders")] })], {
+    run: { title: "nightly" },
+  });
+}
+
+describe("while a pass is under way that has found its gates open", () => {
+  it.each(closes)("%s waits for it, and takes back what it let in", async (_, close) => {
+    const scheduler = await box.scheduler({ name: "ruler" });
+    const run = await enqueue(scheduler);
+    const pool = box.pool("promoter");
+    // It has read everything and decided.
+    const decided = pool.pauseBefore("promoteTaskRuns");
+    const passes = promoteOnce({ pool, batchSize: 10 });
+    await decided.reached;
+
+    const closed = close(scheduler, run);
+    await waitUntilBlocked(box.db.client, "signalbox ruler");
+    decided.resume();
+    await closed;
+
+    expect(await passes).toMatchObject({ promoted: [run.taskRuns[0]?.taskRunId] });
+    expect(await box.statusOf(run.taskRuns[0]?.taskRunId ?? "")).toBe("PENDING");
+    expect(await scheduler.promote()).toMatchObject({ promoted: [] });
+    expect(await scheduler.claim()).toEqual([]);
+    expect(await box.value<number>("SELECT count(*)::integer FROM signalbox.hold")).toBe(0);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("a limit of its queue waits for it, and counts or takes back what it let in", async () => {
+    const scheduler = await box.scheduler({ name: "ruler" });
+    await scheduler.setQueue("mail", { limit: 5 });
+    await scheduler.enqueueMany([1, 2, 3].map((n) => echo.task(n, { queue: "mail" })));
+    const pool = box.pool("promoter");
+    const decided = pool.pauseBefore("promoteTaskRuns");
+    const passes = promoteOnce({ pool, batchSize: 10 });
+    await decided.reached;
+
+    const lowered = scheduler.setQueue("mail", { limit: 1 });
+    await waitUntilBlocked(box.db.client, "signalbox ruler");
+    decided.resume();
+    await lowered;
+
+    // Lowered after they were let in: nobody is evicted, and nobody else comes in.
+    expect(await passes).toMatchObject({ promoted: [{}, {}, {}] });
+    await scheduler.enqueue(echo.task(4, { queue: "mail" }));
+    expect(await scheduler.promote()).toMatchObject({ promoted: [] });
+  });
+});
+
+describe("a rule", () => {
+  it("that is asked for while somebody decides is not in force before that one has ended", async () => {
+    const scheduler = await box.scheduler({ name: "ruler" });
+    const gate = await leaveOpen(box.pool("other"), async (tx) => await tryGateLock(tx));
+
+    const changed = scheduler.setKeyLimit("customer:7", 2);
+    await waitUntilBlocked(box.db.client, "signalbox ruler");
+    await gate.rollBack();
+    await changed;
+
+    expect(await box.query("SELECT slot_limit FROM signalbox.key_limit")).toEqual([{ slot_limit: 2 }]);
+  });
+
+  it.each(closes)("%s holds at the claim too, for what is AVAILABLE already", async (_, close) => {
+    const scheduler = await box.scheduler();
+    const run = await enqueue(scheduler);
+    await scheduler.promote();
+
+    await close(scheduler, run);
+
+    expect(await box.statusOf(run.taskRuns[0]?.taskRunId ?? "")).toBe("PENDING");
+    expect(await scheduler.claim()).toEqual([]);
+    const [event] = await box.query<{ because: string }>(
+      "SELECT data->>'because' AS because FROM signalbox.event_store WHERE type = 'task_run.demoted'",
+    );
+    expect(["PAUSED", "STOPPED", "WINDOW", "RULES_CHANGED"]).toContain(event?.because);
+  });
+});
