@@ -1,6 +1,7 @@
 /** Watches over the lease of one boot id: knows until when it may be trusted, and says when it is gone. */
 
 import type { InstanceId } from "../domain/ids.ts";
+import type { LeaseSource } from "../executors/process/running-process.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
 import type { LeaseRenewer } from "./lease-renewer.ts";
 import type { LeaseMessage } from "./lease-thread.ts";
@@ -25,6 +26,8 @@ export interface LeaseKeeperOptions {
 
 export interface LeaseKeeper {
   isTrusted: () => boolean;
+  /** What a warden must know of it. */
+  readonly source: LeaseSource;
   stop: () => Promise<void>;
 }
 
@@ -36,6 +39,7 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   const buffer = newLeaseBuffer(options.begunAtMs);
   const memory = openLeaseMemory(buffer);
   let over = false;
+  let reportsTo: string | null = null;
 
   const trustedForMs = (): number => memory.renewedAtMs() + leaseMs * TRUSTED_PART - monotonicMs();
   const isTrusted = (): boolean => !over && trustedForMs() > 0;
@@ -65,6 +69,16 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
 
   return {
     isTrusted,
+    source: {
+      life: instanceId,
+      leaseMs,
+      renewedAtMs: memory.renewedAtMs,
+      reportTo: (path) => {
+        if (reportsTo === path) return;
+        reportsTo = path;
+        renewer.reportTo(path);
+      },
+    },
     stop: async () => {
       over = true;
       clearInterval(timer);

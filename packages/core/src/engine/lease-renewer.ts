@@ -5,7 +5,7 @@
 
 import type { Worker } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
-import type { LeaseMessage, LeaseOrder, LeaseThreadData } from "./lease-thread.ts";
+import type { LeaseMessage, LeaseOrder, LeaseThreadData, ReportRequest } from "./lease-thread.ts";
 import { startThread } from "./start-thread.ts";
 
 export interface LeaseRenewer {
@@ -16,6 +16,8 @@ export interface LeaseRenewer {
   ) => void;
   /** Renews nothing until the next order. */
   readonly rest: (instanceId: InstanceId) => void;
+  /** Tells every good renewal there as well. */
+  readonly reportTo: (path: string) => void;
   readonly end: () => Promise<void>;
 }
 
@@ -52,6 +54,9 @@ export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
       if (current !== instanceId) return;
       current = null;
       thread?.postMessage(null satisfies LeaseOrder);
+    },
+    reportTo: (path) => {
+      started().postMessage({ reportTo: path } satisfies ReportRequest);
     },
     end: async () => {
       await thread?.terminate();

@@ -4,8 +4,10 @@
  * ticked for a long time. One thread serves all lives of an instance, one after the other.
  */
 
+import { connect, type Socket } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
+import { line } from "../executors/process/warden-messages.ts";
 import { openPool } from "../store/database.ts";
 import { renewOnce } from "../store/instances/renew.ts";
 import { type LeaseMemory, openLeaseMemory } from "./lease-memory.ts";
@@ -33,6 +35,11 @@ interface Life {
   lastTickAtMs: number;
 }
 
+/** Where every good renewal is to be told as well: the warden must not depend on the main loop. */
+export interface ReportRequest {
+  readonly reportTo: string;
+}
+
 /** A main loop that has not ticked for this long is taken for dead. */
 const MAIN_LOOP_DEAD_MS = 120_000;
 
@@ -48,7 +55,11 @@ const pool = openPool({
 let life: Life | null = null;
 let beatAtOnce: () => void = () => {};
 
-parentPort?.on("message", (order: LeaseOrder) => {
+parentPort?.on("message", (order: LeaseOrder | ReportRequest) => {
+  if (order !== null && "reportTo" in order) {
+    reportTo(order);
+    return;
+  }
   life = order === null ? null : beginLife(order);
   beatAtOnce();
 });
@@ -56,6 +67,29 @@ parentPort?.on("message", (order: LeaseOrder) => {
 function beginLife({ instanceId, memory: buffer }: NonNullable<LeaseOrder>): Life {
   const memory = openLeaseMemory(buffer);
   return { instanceId, memory, lastTick: memory.ticks(), lastTickAtMs: monotonicMs() };
+}
+
+let report: { readonly path: string; socket: Socket | null } | null = null;
+
+function reportTo({ reportTo: path }: ReportRequest): void {
+  if (report?.path === path) return;
+  report?.socket?.destroy();
+  report = { path, socket: null };
+}
+
+function tellWarden(instanceId: InstanceId, renewedAtMs: number): void {
+  const current = report;
+  if (current === null) return;
+  if (current.socket === null) {
+    const socket = connect(current.path);
+    const forget = (): void => {
+      if (current.socket === socket) current.socket = null;
+    };
+    socket.on("error", forget).on("close", forget).resume();
+    current.socket = socket;
+  }
+  // Waits until it is connected. A warden that does not read is dead; its end is noticed elsewhere.
+  current.socket.write(line({ life: instanceId, leaseMs: data.leaseMs, renewedAtMs }));
 }
 
 function tell(message: LeaseMessage): void {
@@ -83,6 +117,7 @@ async function beat(of: Life): Promise<void> {
     });
     if (renewed === null) return tell({ kind: "lost", instanceId, timeline: pool.newestTimeline() });
     of.memory.renewed(sentAtMs);
+    tellWarden(instanceId, sentAtMs);
     tell({ kind: "renewed", instanceId, timeline: renewed.timeline, tookMs: monotonicMs() - sentAtMs });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : null;

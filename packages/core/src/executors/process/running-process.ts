@@ -1,0 +1,49 @@
+/** What a process is to those who start one. Who watches over it is `warden.ts`. */
+
+/** What the warden must know of a lease to end processes in time, and how it hears of renewals. */
+export interface LeaseSource {
+  /** Names the lease: the boot id. */
+  readonly life: string;
+  readonly leaseMs: number;
+  /** Monotonic time before the last good renewal was sent. */
+  readonly renewedAtMs: () => number;
+  /** From now on every good renewal is told to this socket, also while the main loop is blocked. */
+  readonly reportTo: (socketPath: string) => void;
+}
+
+export interface ProcessSpec {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A file to read standard input from. Default: nothing. */
+  readonly stdinFile?: string;
+  /** From TERM to KILL, for whatever of the group is left when its first process has ended. */
+  readonly graceMs: number;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
+}
+
+export interface ProcessEnd {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The lease ran out, or the warden was lost: not the process's own doing. */
+  readonly because: "lease" | "warden_lost" | null;
+}
+
+export interface RunningProcess {
+  /** Also the id of its process group. */
+  readonly pid: number;
+  /** In ticks since the machine was started, where the system tells (Linux): with the pid it names one process for ever. */
+  readonly startTime: string | null;
+  /** Resolves when nothing of its process group is left. */
+  readonly ended: Promise<ProcessEnd>;
+  /** TERM to the whole group, KILL after the grace; at the latest shortly before the lease ends. */
+  readonly stop: (graceMs: number) => void;
+}
+
+export interface ProcessHost {
+  /** A folder that only this user can read. Remove it when done; when the instance is killed it goes by itself. */
+  readonly makeFolder: () => Promise<string>;
+  /** Rejects with what the system said when the process could not be started. */
+  readonly start: (spec: ProcessSpec) => Promise<RunningProcess>;
+}

@@ -1,0 +1,213 @@
+/** A running warden, seen from its instance. */
+
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { ProcessEnd, ProcessSpec, RunningProcess } from "./running-process.ts";
+import { startWarden } from "./start-warden.ts";
+import { livingGroups, signalGroup } from "./system-processes.ts";
+import {
+  BEAT_SOCKET,
+  type FromWarden,
+  type LeaseBeat,
+  LIFELINE_FD,
+  line,
+  OUTPUT_SOCKET,
+  readLines,
+  type ToWarden,
+} from "./warden-messages.ts";
+
+export interface Warden {
+  readonly folder: string;
+  readonly beatSocket: string;
+  start(id: string, spec: ProcessSpec, lease: LeaseBeat): Promise<RunningProcess>;
+  close(): Promise<void>;
+}
+
+/** One process: from the request until everything it printed has been read. */
+interface Child {
+  readonly spec: ProcessSpec;
+  readonly outputs: Set<Socket>;
+  pid: number | null;
+  /** How many of its two outputs have been read to their end. */
+  closedOutputs: number;
+  readonly started: PromiseWithResolvers<RunningProcess>;
+  readonly ended: PromiseWithResolvers<ProcessEnd>;
+  end: ProcessEnd | null;
+}
+
+interface PromiseWithResolvers<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What escaped from the group may keep an output open for ever. What was printed before the end is read much sooner. */
+const READ_REST_MS = 1_000;
+const CLOSE_PATIENCE_MS = 10_000;
+const LOOK_MS = 10;
+
+/** `onLost` is called once when the warden has ended, whatever the reason. */
+export async function openWarden(folder: string, onLost: () => void): Promise<Warden> {
+  const children = new Map<string, Child>();
+  const server = await listen(join(folder, OUTPUT_SOCKET), children);
+  const warden = startWarden(folder);
+  const lifeline = warden.stdio[LIFELINE_FD] as Socket;
+  const send = (message: ToWarden): void => void lifeline.write(line(message));
+  const ready = withResolvers<void>();
+  const gone = new Promise<void>((resolve) => {
+    const lose = (): void => {
+      ready.reject(new Error("The warden could not be started"));
+      server.close();
+      onLost();
+      // It removes its folder itself, unless it was killed.
+      const remove = async (): Promise<void> => await rm(folder, { recursive: true, force: true });
+      endOrphans(children).then(remove).then(resolve, resolve);
+    };
+    warden.once("error", lose);
+    warden.once("exit", lose);
+  });
+  // What could not be written is told by the exit.
+  lifeline.on("error", () => {});
+  lifeline.setEncoding("utf8").on(
+    "data",
+    readLines<FromWarden>((message) => {
+      if (message.kind === "ready") ready.resolve();
+      else hear(message, children, send);
+    }),
+  );
+  await ready.promise;
+  return {
+    folder,
+    beatSocket: join(folder, BEAT_SOCKET),
+    start: async (id, spec, lease) => {
+      if (warden.exitCode !== null || warden.signalCode !== null) throw new Error("The warden was lost");
+      const child = newChild(spec);
+      children.set(id, child);
+      const { argv, cwd, env, stdinFile = null, graceMs } = spec;
+      send({ kind: "start", id, lease, argv, cwd, env, stdinFile, graceMs });
+      return await child.started.promise;
+    },
+    close: async () => {
+      lifeline.end();
+      await Promise.race([gone, wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
+      for (const { outputs } of children.values()) for (const output of outputs) output.destroy();
+      server.close();
+    },
+  };
+}
+
+function hear(
+  message: Exclude<FromWarden, { kind: "ready" }>,
+  children: Map<string, Child>,
+  send: (message: ToWarden) => void,
+): void {
+  const { id } = message;
+  const child = children.get(id);
+  if (child === undefined) return;
+  if (message.kind === "started") {
+    const { pid, startTime } = message;
+    child.pid = pid;
+    const stop = (graceMs: number): void => send({ kind: "stop", id, graceMs });
+    child.started.resolve({ pid, startTime, ended: child.ended.promise, stop });
+  } else if (message.kind === "not_started") {
+    children.delete(id);
+    child.started.reject(new Error(message.message));
+  } else {
+    const { exitCode, signal, because } = message;
+    finish(children, id, { exitCode, signal, because });
+  }
+}
+
+/** The group is gone; what it printed may still be on its way. */
+function finish(children: Map<string, Child>, id: string, end: ProcessEnd): void {
+  const child = children.get(id);
+  if (child === undefined) return;
+  child.end = end;
+  if (child.closedOutputs < 2) {
+    const giveUp = setTimeout(() => {
+      for (const output of child.outputs) output.destroy();
+      child.ended.resolve(end);
+    }, READ_REST_MS);
+    void child.ended.promise.then(() => clearTimeout(giveUp));
+  } else {
+    child.ended.resolve(end);
+  }
+  void child.ended.promise.then(() => children.delete(id));
+}
+
+/** Each output is a connection of its own that begins with a line: whose it is, and which. */
+async function listen(path: string, children: ReadonlyMap<string, Child>): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    let head = Buffer.alloc(0);
+    const readHead = (piece: Buffer): void => {
+      head = Buffer.concat([head, piece]);
+      const end = head.indexOf("\n");
+      if (end < 0) return;
+      socket.off("data", readHead);
+      const [id = "", stream] = head.toString("latin1", 0, end).split(" ");
+      const child = children.get(id);
+      if (child === undefined || (stream !== "stdout" && stream !== "stderr")) socket.destroy();
+      else readOutput(socket, child, stream, head.subarray(end + 1));
+    };
+    socket.on("data", readHead);
+  });
+  server.listen(path);
+  await once(server, "listening");
+  return server;
+}
+
+function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", first: Buffer): void {
+  const { onOutput } = child.spec;
+  child.outputs.add(socket);
+  if (first.length > 0) onOutput(stream, first);
+  socket.on("data", (bytes) => onOutput(stream, bytes));
+  socket.once("close", () => {
+    child.outputs.delete(socket);
+    child.closedOutputs += 1;
+    if (child.closedOutputs === 2 && child.end !== null) child.ended.resolve(child.end);
+  });
+}
+
+/** The warden is lost: nobody else knows its groups now. */
+async function endOrphans(children: Map<string, Child>): Promise<void> {
+  const known: number[] = [];
+  for (const [id, { pid, started, end }] of children) {
+    if (pid === null) {
+      children.delete(id);
+      started.reject(new Error("The warden was lost"));
+    } else if (end === null) {
+      known.push(pid);
+      signalGroup(pid, "SIGKILL");
+    }
+  }
+  while (livingGroups(known).size > 0) await wait(LOOK_MS);
+  for (const [id, { end }] of children) {
+    if (end === null) finish(children, id, { exitCode: null, signal: null, because: "warden_lost" });
+  }
+}
+
+function newChild(spec: ProcessSpec): Child {
+  return {
+    spec,
+    outputs: new Set(),
+    pid: null,
+    closedOutputs: 0,
+    started: withResolvers(),
+    ended: withResolvers(),
+    end: null,
+  };
+}
+
+function withResolvers<Value>(): PromiseWithResolvers<Value> {
+  let resolve: (value: Value) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,242 @@
+/**
+ * A small process beside each instance that runs processes: it starts them, each in a group of its own, and ends
+ * the groups when the instance is gone or its lease is about to end. It needs neither the instance's event loop nor
+ * its goodwill: an instance that is killed, frozen or blocked leaves nothing running. Knows nothing of the database.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, rmSync } from "node:fs";
+import { connect, createServer, Socket } from "node:net";
+import { join } from "node:path";
+import { isTooLate, nextAct, type WatchedGroup } from "./group-watch.ts";
+import { livingGroups, monotonicMs, signalGroup, startTimeOf } from "./system-processes.ts";
+import {
+  BEAT_SOCKET,
+  type FromWarden,
+  type LeaseBeat,
+  LIFELINE_FD,
+  line,
+  OUTPUT_SOCKET,
+  readLines,
+  type StartMessage,
+  type ToWarden,
+} from "./warden-messages.ts";
+
+interface Group extends WatchedGroup {
+  readonly id: string;
+  readonly pid: number;
+  readonly life: string;
+  graceMs: number;
+  termSentAtMs: number | null;
+  killSent: boolean;
+  exit: { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null } | null;
+  because: "lease" | null;
+}
+
+/** How often a group that is to end is looked at. */
+const LOOK_MS = 10;
+/** Nobody waits for what an instance left behind, and somebody may soon begin it anew. */
+const ORPHAN_GRACE_MS = 1_000;
+
+const [, , folder = ""] = process.argv;
+const leases = new Map<string, LeaseBeat>();
+const groups = new Map<string, Group>();
+let instanceGone = false;
+let timer: NodeJS.Timeout | null = null;
+
+// A terminal or a service manager that ends everything at once must not end the watch before the watched.
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+
+// Not a standard stream: writing to those would wait for an instance that is frozen.
+const lifeline = new Socket({ fd: LIFELINE_FD });
+lifeline
+  .setEncoding("utf8")
+  .on("data", readLines(obey))
+  .on("end", endAll)
+  .on("error", endAll)
+  .on("close", endAll);
+createServer((socket) =>
+  socket
+    .setEncoding("utf8")
+    .on("data", readLines(learn))
+    .on("error", () => {}),
+)
+  .listen(join(folder, BEAT_SOCKET), () => tell({ kind: "ready" }))
+  .unref();
+
+function tell(message: FromWarden): void {
+  if (!instanceGone) lifeline.write(line(message));
+}
+
+function obey(message: ToWarden): void {
+  if (message.kind === "start") {
+    learn(message.lease);
+    void begin(message);
+    return;
+  }
+  const group = groups.get(message.id);
+  if (group === undefined) return;
+  group.graceMs = message.graceMs;
+  terminate(group);
+  look();
+}
+
+/** Beats come by two ways; the newest counts. */
+function learn(beat: LeaseBeat): void {
+  const known = leases.get(beat.life);
+  if (known === undefined || known.renewedAtMs < beat.renewedAtMs) leases.set(beat.life, beat);
+}
+
+async function begin(start: StartMessage): Promise<void> {
+  const { id } = start;
+  let outputs: readonly Socket[] = [];
+  try {
+    outputs = await Promise.all([openOutput(id, "stdout"), openOutput(id, "stderr")]);
+    const child = spawnGroup(start, outputs);
+    const pid = await pidOf(child);
+    watch(child, pid, start);
+  } catch (error) {
+    tell({ kind: "not_started", id, message: error instanceof Error ? error.message : String(error) });
+  } finally {
+    // The child has its own copy of each; ours would keep them open.
+    for (const output of outputs) output.destroy();
+  }
+}
+
+/** A direct way from the child to the instance: what it prints does not pass through here. */
+async function openOutput(id: string, stream: "stdout" | "stderr"): Promise<Socket> {
+  return await new Promise((resolve, reject) => {
+    const socket = connect(join(folder, OUTPUT_SOCKET));
+    socket.once("error", reject);
+    socket.write(`${id} ${stream}\n`, () => resolve(socket));
+  });
+}
+
+function spawnGroup(
+  { argv, cwd, env, stdinFile, lease }: StartMessage,
+  outputs: readonly Socket[],
+): ChildProcess {
+  if (instanceGone) throw new Error("The instance is gone");
+  if (isTooLate(leases.get(lease.life) ?? lease, monotonicMs())) throw new Error("The lease is about to end");
+  const [command = "", ...args] = argv;
+  const stdin = stdinFile === null ? null : openSync(stdinFile, "r");
+  try {
+    return spawn(command, args, { cwd, env, detached: true, stdio: [stdin ?? "ignore", ...outputs] });
+  } finally {
+    if (stdin !== null) closeSync(stdin);
+  }
+}
+
+/** Known at once where it was started; otherwise the reason comes as an event. */
+async function pidOf(child: ChildProcess): Promise<number> {
+  if (child.pid !== undefined) return child.pid;
+  return await new Promise((_, reject) => child.once("error", reject));
+}
+
+function watch(child: ChildProcess, pid: number, { id, lease, graceMs }: StartMessage): void {
+  const group: Group = {
+    id,
+    pid,
+    life: lease.life,
+    graceMs,
+    termSentAtMs: null,
+    killSent: false,
+    exit: null,
+    because: null,
+  };
+  groups.set(id, group);
+  child.once("error", () => {});
+  child.once("exit", (exitCode, signal) => {
+    group.exit = { exitCode, signal };
+    look();
+  });
+  tell({ kind: "started", id, pid, startTime: startTimeOf(pid) });
+  look();
+}
+
+function terminate(group: Group): void {
+  if (group.termSentAtMs !== null) return;
+  group.termSentAtMs = monotonicMs();
+  signalGroup(group.pid, "SIGTERM");
+  // One that is stopped hears nothing else.
+  signalGroup(group.pid, "SIGCONT");
+}
+
+/** Does to every group what is due, forgets those that are gone, and comes back when the next thing is due. */
+function look(): void {
+  if (timer !== null) clearTimeout(timer);
+  timer = null;
+  forgetEnded();
+  let nextAtMs = Number.POSITIVE_INFINITY;
+  for (const group of groups.values()) {
+    act(group);
+    const { atMs } = nextAct(group, leaseOf(group), monotonicMs());
+    // Of a group that is about to end nobody tells; one has to look.
+    const isEnding = group.termSentAtMs !== null || group.exit !== null;
+    nextAtMs = Math.min(
+      nextAtMs,
+      atMs ?? Number.POSITIVE_INFINITY,
+      isEnding ? monotonicMs() + LOOK_MS : Infinity,
+    );
+  }
+  if (groups.size > 0) timer = setTimeout(look, Math.max(1, Math.ceil(nextAtMs - monotonicMs())));
+  else if (instanceGone) leave();
+}
+
+function act(group: Group): void {
+  const due = nextAct(group, leaseOf(group), monotonicMs()).act;
+  if (due === "term") {
+    group.because = "lease";
+    terminate(group);
+  } else if (due === "kill") {
+    group.killSent = true;
+    signalGroup(group.pid, "SIGKILL");
+  }
+}
+
+function leaseOf({ life }: Group): LeaseBeat {
+  const beat = leases.get(life);
+  if (beat === undefined) throw new Error("A group was started without a lease");
+  return beat;
+}
+
+/** The first process of a group is its task: what it left behind in the group has to go too. */
+function forgetEnded(): void {
+  const exited = [...groups.values()].filter(({ exit }) => exit !== null);
+  if (exited.length === 0) return;
+  const living = livingGroups(exited.map(({ pid }) => pid));
+  for (const group of exited) {
+    if (living.has(group.pid)) {
+      terminate(group);
+    } else {
+      groups.delete(group.id);
+      tell({
+        kind: "ended",
+        id: group.id,
+        exitCode: null,
+        signal: null,
+        ...group.exit,
+        because: group.because,
+      });
+    }
+  }
+  const inUse = new Set([...groups.values()].map(({ life }) => life));
+  for (const [life, beat] of leases) {
+    if (!inUse.has(life) && isTooLate(beat, monotonicMs())) leases.delete(life);
+  }
+}
+
+/** The instance is gone: killed, or stopped and done. */
+function endAll(): void {
+  instanceGone = true;
+  for (const group of groups.values()) {
+    group.graceMs = Math.min(group.graceMs, ORPHAN_GRACE_MS);
+    terminate(group);
+  }
+  look();
+}
+
+function leave(): void {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit();
+}
