@@ -97,6 +97,19 @@ CREATE TABLE signalbox.line (
 CREATE INDEX line_of_exclusive ON signalbox.line USING btree (name, priority, enqueued_at, task_run_id) WHERE (mode = 'exclusive'::text);
 CREATE INDEX line_of_task_run ON signalbox.line USING btree (task_run_id);
 
+CREATE TABLE signalbox.log_chunk (
+  task_run_id uuid NOT NULL,
+  start_offset bigint NOT NULL,
+  end_offset bigint NOT NULL,
+  claim_no bigint NOT NULL,
+  stream text NOT NULL,
+  text text NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT log_chunk_pkey PRIMARY KEY (task_run_id, start_offset),
+  CONSTRAINT log_chunk_is_a_range CHECK (start_offset >= 0 AND end_offset > start_offset),
+  CONSTRAINT log_chunk_stream_check CHECK (stream = ANY (ARRAY['stdout'::text, 'stderr'::text, 'task'::text, 'system'::text]))
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+
 CREATE TABLE signalbox.migration (
   number integer NOT NULL,
   step integer NOT NULL,

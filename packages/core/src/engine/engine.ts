@@ -2,8 +2,10 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Executor } from "../executors/executor.ts";
+import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import type { Pool } from "../store/database.ts";
 import { type InstanceHealth, keepHealth } from "./health.ts";
+import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import type { Loop } from "./loop.ts";
 import {
   claimerLoop,
@@ -45,6 +47,8 @@ type LoopName =
 export interface EngineParts extends EngineDeps {
   readonly memberships: Memberships;
   readonly settler: Settler;
+  readonly logs: LogWriter;
+  readonly processes: Processes;
   readonly wake: (loop: LoopName) => void;
   readonly onPassed: (loop: string, tookMs: number) => void;
   readonly onError: (error: unknown, loop: string) => void;
@@ -71,9 +75,11 @@ export function createEngine(deps: EngineDeps): Engine {
     onLost: () => wake("joiner"),
   });
   const settler = createSettler({ pool, batchSize: settings.batchSize, emit });
+  const logs = createLogWriter({ pool, emit, onStored: () => wakeups.send("signalbox_log") });
+  const processes = createProcesses();
   const onError = (error: unknown, loop: string): void => emit({ type: "loop.failed", loop, error });
   const onPassed = (loop: string, tookMs: number): void => emit({ type: "loop.passed", loop, tookMs });
-  const parts: EngineParts = { ...deps, memberships, settler, wake, onPassed, onError };
+  const parts: EngineParts = { ...deps, memberships, settler, logs, processes, wake, onPassed, onError };
   const loops = loopsOf(parts);
   const health = keepHealth({ memberships, slots: settings.slots, obeyMs: OBEY_MS, emit });
   wakeups.on("signalbox_gate", () => wake("promoter"));
@@ -96,6 +102,7 @@ export function createEngine(deps: EngineDeps): Engine {
         memberships.stopExecutions();
         await allEnded(memberships, OBEY_MS);
       }
+      await processes.close();
       await Promise.all(
         [loops.promoter, loops.rescuer, loops.reconciler, loops.settler, loops.watcher].map((loop) =>
           loop.stop(),

@@ -97,14 +97,19 @@ export function claimerLoop(parts: EngineParts): Loop {
 }
 
 function begin(
-  { settings, executors, settler, emit, wake }: EngineParts,
+  { settings, executors, settler, logs, processes, emit, wake }: EngineParts,
   life: Membership,
   held: HeldClaim,
 ): void {
   const { taskRunId, taskId, kind, title, attempt, claimNo, waitedMs, availableMs } = held.claim;
   const named = { taskRunId, taskId, kind, title, attempt };
   emit({ type: "task_run.claimed", ...named, claimNo, waitedMs, availableMs });
-  void execute(held, executors, settings.name)
+  const log = logs.open(held.claim, life.instanceId);
+  void execute(held, executors, settings.name, {
+    log: log.write,
+    endLog: log.end,
+    processes: processes.of(life.lease.source),
+  })
     // Whatever a handler does is an outcome, also what nobody thought of.
     .catch(
       (): Outcome => ({

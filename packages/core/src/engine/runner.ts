@@ -4,15 +4,40 @@ import { SchedulerError } from "../domain/errors.ts";
 import { problemWithJson } from "../domain/json-value.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import { NonRetryableError } from "../executors/define-task.ts";
-import { ExecutionStoppedError, type Executor } from "../executors/executor.ts";
+import {
+  type ExecutionContext,
+  ExecutionFailedError,
+  ExecutionStoppedError,
+  type Executor,
+} from "../executors/executor.ts";
 import type { HeldClaim } from "./held-claims.ts";
 
 const LONGEST_MESSAGE = 2_000;
 
+/** What an instance lends to an execution. */
+export interface ExecutionTools extends Pick<ExecutionContext, "log" | "processes"> {
+  /** Resolves when all that was logged is stored: once the outcome is, nothing more can be. */
+  readonly endLog: () => Promise<void>;
+}
+
 export async function execute(
+  held: HeldClaim,
+  executors: ReadonlyMap<string, Executor>,
+  instanceName: string,
+  tools: ExecutionTools,
+): Promise<Outcome> {
+  try {
+    return await outcomeOf(held, executors, instanceName, tools);
+  } finally {
+    await tools.endLog();
+  }
+}
+
+async function outcomeOf(
   { claim, stop }: HeldClaim,
   executors: ReadonlyMap<string, Executor>,
   instanceName: string,
+  { log, processes }: ExecutionTools,
 ): Promise<Outcome> {
   const executor = executors.get(claim.kind);
   if (executor === undefined) {
@@ -26,10 +51,12 @@ export async function execute(
       attempt: claim.attempt,
       fence: claim.claimNo,
       signal: stop.signal,
+      log,
+      processes,
     });
     return succeeded(output);
   } catch (error) {
-    return stopped(stop.signal, instanceName) ?? failed(error);
+    return stopped(stop.signal, error, instanceName) ?? failed(error);
   }
 }
 
@@ -48,14 +75,18 @@ function succeeded(output: unknown): Outcome {
 }
 
 /** It threw because it was told to stop: that says nothing about the task. */
-function stopped(signal: AbortSignal, instanceName: string): Outcome | null {
-  if (!signal.aborted) return null;
+function stopped(signal: AbortSignal, error: unknown, instanceName: string): Outcome | null {
+  // An executor can learn of the lost lease before the instance does.
+  const isFenced = error instanceof ExecutionStoppedError && error.because === "fence";
+  if (!signal.aborted && !isFenced) return null;
   const because = signal.reason instanceof ExecutionStoppedError ? signal.reason.because : "fence";
   if (because === "cancel") return { kind: "stopped" };
   return { kind: "instance_lost", code: because === "shutdown" ? "SHUTDOWN" : "LEASE_LOST", instanceName };
 }
 
 function failed(error: unknown): Outcome {
+  if (error instanceof ExecutionFailedError)
+    return { kind: "failed", code: error.code, message: messageOf(error), retryable: error.retryable };
   const refused = error instanceof SchedulerError && error.code === "INVALID_INPUT";
   const retryable = !refused && !(error instanceof NonRetryableError);
   const code = error instanceof SchedulerError ? error.code : "HANDLER_FAILED";

@@ -5,6 +5,7 @@ import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../do
 import { SchedulerError } from "../domain/errors.ts";
 import type { Explanation } from "../domain/explanation.ts";
 import { isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
+import type { LogEntry, LogPage } from "../domain/log.ts";
 import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
@@ -12,6 +13,7 @@ import type { Executor } from "../executors/executor.ts";
 import { joinTransaction, openPool, type Pool } from "../store/database.ts";
 import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants, type InvariantReport } from "../store/invariants/check.ts";
+import { readLog } from "../store/logs/read.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
@@ -22,6 +24,7 @@ import { createEngine, type EngineDeps } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
 import type { InstanceHealth } from "./health.ts";
+import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { type Retried, retryMany, retryOnce } from "./retrier.ts";
 import { type Rules, ruleKeeper } from "./rule-keeper.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
@@ -71,6 +74,19 @@ export interface EnqueuedMany {
 
 /** What a cancel came to; `cancel` says what each of them means. */
 export type CancelAnswer = "canceled" | "canceling" | "ended";
+
+/** Which part of a log is read. */
+export interface ReadLogOptions {
+  /** `next` of the page before. Default: 0, the beginning. */
+  readonly from?: number;
+  /** Default: 100, at most 1000. */
+  readonly limit?: number;
+}
+
+/** From where a log is followed, and until when. */
+export interface FollowLogOptions extends Pick<ReadLogOptions, "from"> {
+  readonly signal?: AbortSignal;
+}
 
 /** Who asks for a cancel, and why; recorded with it. */
 export interface CancelOptions {
@@ -122,6 +138,10 @@ export interface Scheduler extends Rules {
   readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
   /** How much waits at which gate, how much is available and running, and which instances there are. */
   readonly overview: () => Promise<Overview>;
+  /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */
+  readonly readLog: (id: string, options?: ReadLogOptions) => Promise<LogPage>;
+  /** The same as it grows. Ends when the task run has ended and all was given, or when `signal` is aborted. */
+  readonly followLog: (id: string, options?: FollowLogOptions) => AsyncIterable<LogEntry>;
   /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
   readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
   /**
@@ -147,12 +167,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     onConnectionLost: (error) => emit({ type: "connection.lost", error }),
   });
   const wakeups = createWakeups(pool, settings.directUrl, emit);
+  const follower = createLogFollower(pool);
+  wakeups.on("signalbox_log", follower.wake);
   return {
     ...lifecycle({ pool, settings, executors, wakeups, emit }),
     ...enqueues(pool, executors, wakeups),
     ...interventions(pool, wakeups),
     ...requests(pool, settings, wakeups),
     ...ruleKeeper(pool, wakeups),
+    ...logReads(pool, follower),
   };
 }
 
@@ -265,7 +288,7 @@ function requests(
   pool: Pool,
   settings: SchedulerSettings,
   wakeups: Wakeups,
-): Omit<Scheduler, keyof Lifecycle | keyof Interventions | keyof Rules | "enqueue" | "enqueueMany"> {
+): Omit<Scheduler, keyof Lifecycle | keyof Interventions | keyof Rules | keyof LogReads | "enqueue" | "enqueueMany"> {
   return {
     explain: async (id) => await explainOnce(pool, id),
     get: async (id) => {
@@ -297,6 +320,32 @@ function requests(
           }),
       ),
   };
+}
+
+const DEFAULT_LOG_PAGE = 100;
+const LARGEST_LOG_PAGE = 1_000;
+
+type LogReads = Pick<Scheduler, "readLog" | "followLog">;
+
+function logReads(pool: Pool, follower: LogFollower): LogReads {
+  return {
+    readLog: async (id, { from = 0, limit = DEFAULT_LOG_PAGE } = {}) => {
+      requireWithin("from", from, 0, Number.MAX_SAFE_INTEGER);
+      requireWithin("limit", limit, 1, LARGEST_LOG_PAGE);
+      const { taskRunId } = await findTaskRun(pool, id);
+      return await readLog(pool, taskRunId, { from, limit });
+    },
+    followLog: async function* followLog(id, { from = 0, signal } = {}) {
+      requireWithin("from", from, 0, Number.MAX_SAFE_INTEGER);
+      const { taskRunId } = await findTaskRun(pool, id);
+      yield* follower.follow(taskRunId, { from, signal: signal ?? null });
+    },
+  };
+}
+
+function requireWithin(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(`${name} (${value}) must be a whole number from ${least} to ${most}`);
 }
 
 /** A listener that throws must not stop a loop or strand a claim. */

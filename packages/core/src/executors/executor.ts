@@ -1,6 +1,8 @@
 /** The adapter that does one kind of work. The engine knows nothing else about it. */
 
 import type { TaskId, TaskRunId } from "../domain/ids.ts";
+import type { LogStream } from "../domain/log.ts";
+import type { ProcessHost } from "./process/running-process.ts";
 
 /** What an execution is told about itself. */
 export interface ExecutionContext {
@@ -14,6 +16,13 @@ export interface ExecutionContext {
   readonly fence: number;
   /** Aborted by a cancel, a shutdown or a lost lease, with an `ExecutionStoppedError`. Stop as soon as you can. */
   readonly signal: AbortSignal;
+  /**
+   * Appends to the log of the task run: a text as a line, bytes as they are. Never waits and never throws; of a
+   * long log the middle is left out. Default stream: `task`.
+   */
+  readonly log: (content: string | Uint8Array, stream?: LogStream) => void;
+  /** Starts processes that end when the lease of this instance does, also when the instance is killed or frozen. */
+  readonly processes: ProcessHost;
 }
 
 /** Does one kind of work. `defineTask` makes one of a function; implement it for work elsewhere. */
@@ -35,5 +44,23 @@ export class ExecutionStoppedError extends Error {
   constructor(because: ExecutionStoppedError["because"]) {
     super(`The execution was told to stop (${because})`);
     this.because = because;
+  }
+}
+
+/** Thrown by an executor to fail the attempt with an outcome of its own instead of HANDLER_FAILED. */
+export class ExecutionFailedError extends Error {
+  override readonly name = "ExecutionFailedError";
+  /** A stable code, in upper case: the outcome of the task run. */
+  readonly code: string;
+  readonly retryable: boolean;
+
+  constructor(
+    code: string,
+    message: string,
+    { retryable = true, ...options }: ErrorOptions & { readonly retryable?: boolean } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.retryable = retryable;
   }
 }

@@ -1,12 +1,16 @@
 import type { Database } from "./database.ts";
 import { sql } from "./sql.ts";
 
-/** `gate`: something may be promoted. `ready`: something may be claimed. `cancel`: something is to stop. */
-export type WakeChannel = "signalbox_gate" | "signalbox_ready" | "signalbox_cancel";
+/**
+ * `gate`: something may be promoted. `ready`: something may be claimed. `cancel`: something is to stop. `log`: a log
+ * has grown.
+ */
+export type WakeChannel = "signalbox_gate" | "signalbox_ready" | "signalbox_cancel" | "signalbox_log";
 export const WAKE_CHANNELS: readonly WakeChannel[] = [
   "signalbox_gate",
   "signalbox_ready",
   "signalbox_cancel",
+  "signalbox_log",
 ];
 
 export async function notifyChannels(db: Database, channels: readonly WakeChannel[]): Promise<void> {

@@ -152,6 +152,12 @@ export function executionContext(fields: Partial<ExecutionContext> = {}): Execut
     attempt: 1,
     fence: 1,
     signal: new AbortController().signal,
+    log: () => {},
+    processes: { makeFolder: refuseProcess, start: refuseProcess },
     ...fields,
   };
+}
+
+async function refuseProcess(): Promise<never> {
+  throw new Error("Only an instance can start processes; give the context some of your own");
 }

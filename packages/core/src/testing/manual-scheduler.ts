@@ -7,17 +7,20 @@ import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts"
 import type { KeepMs } from "../domain/retention.ts";
 import { wakeExecutor } from "../domain/wake.ts";
 import { claimOnce } from "../engine/claimer.ts";
-import { HeldClaims } from "../engine/held-claims.ts";
+import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
+import { createLogWriter } from "../engine/log-writer.ts";
+import { monotonicMs } from "../engine/monotonic.ts";
 import { type PromotionPass, promoteOnce } from "../engine/promoter.ts";
 import { pruneOnce } from "../engine/pruner.ts";
 import { reconcileOnce } from "../engine/reconciler.ts";
 import { rescueOnce } from "../engine/rescuer.ts";
 import type { Rules } from "../engine/rule-keeper.ts";
-import { execute } from "../engine/runner.ts";
+import { type ExecutionTools, execute } from "../engine/runner.ts";
 import { createScheduler, type Scheduler } from "../engine/scheduler.ts";
 import { createSettler } from "../engine/settler.ts";
-import type { SchedulerEvent } from "../engine/telemetry.ts";
+import type { Emit, SchedulerEvent } from "../engine/telemetry.ts";
 import type { Executor } from "../executors/executor.ts";
+import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import { openPool, type Pool } from "../store/database.ts";
 import { wakeGates } from "../store/holds/wake.ts";
 import { joinCluster } from "../store/instances/instance.ts";
@@ -50,6 +53,8 @@ export interface ManualScheduler
     | "list"
     | "overview"
     | "setRunLimit"
+    | "readLog"
+    | "followLog"
     | "checkInvariants"
     | keyof Rules
   > {
@@ -102,10 +107,14 @@ export async function createManualScheduler(options: ManualOptions): Promise<Man
     return joined;
   });
   const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name });
+  const processes = createProcesses();
   return {
     ...scheduler,
-    ...steps(pool, settings, asInstanceId(instanceId)),
-    close: async () => await closeAll(pool, scheduler),
+    ...steps({ pool, processes }, settings, asInstanceId(instanceId)),
+    close: async () => {
+      await processes.close();
+      await closeAll(pool, scheduler);
+    },
   };
 }
 
@@ -117,7 +126,12 @@ async function closeAll(pool: Pool, scheduler: Scheduler): Promise<void> {
 type Steps = Omit<ManualScheduler, keyof Scheduler | "close">;
 type Settings = Required<ManualOptions>;
 
-function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
+interface Parts {
+  readonly pool: Pool;
+  readonly processes: Processes;
+}
+
+function steps({ pool, processes }: Parts, settings: Settings, instanceId: InstanceId): Steps {
   const { tasks, name, slots, batchSize } = settings;
   const executors = new Map(tasks.map((task) => [task.kind, task]));
   const kinds = [...executors.keys()];
@@ -125,6 +139,7 @@ function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
   const emit = (event: SchedulerEvent): number => events.push(event);
   const held = new HeldClaims();
   const settler = createSettler({ pool, batchSize, emit });
+  const toolsFor = lendTools({ pool, processes }, instanceId, emit);
 
   const promote: Steps["promote"] = async () => await promoteOnce({ pool, batchSize });
   const claim: Steps["claim"] = async () => {
@@ -143,7 +158,7 @@ function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
     const open = held.all().filter(({ ended }) => !ended);
     await Promise.all(
       open.map(async (each) => {
-        const outcome = await execute(each, executors, name);
+        const outcome = await execute(each, executors, name, toolsFor(each));
         held.endExecution(each);
         settler.add(each.claim, instanceId, outcome, held);
       }),
@@ -175,6 +190,20 @@ function steps(pool: Pool, settings: Settings, instanceId: InstanceId): Steps {
         if (!promoted && claimed.length === 0) return;
       }
     },
+  };
+}
+
+function lendTools(
+  { pool, processes }: Parts,
+  instanceId: InstanceId,
+  emit: Emit,
+): (held: HeldClaim) => ExecutionTools {
+  const logs = createLogWriter({ pool, emit, onStored: () => {} });
+  // Nobody beats here: a test says when the lease ends.
+  const lease = { life: instanceId, leaseMs: 86_400_000, renewedAtMs: monotonicMs, reportTo: () => {} };
+  return ({ claim }) => {
+    const log = logs.open(claim, instanceId);
+    return { log: log.write, endLog: log.end, processes: processes.of(lease) };
   };
 }
 

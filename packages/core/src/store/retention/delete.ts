@@ -38,6 +38,9 @@ async function deleteOfTaskRuns(tx: Transaction, taskRunIds: readonly string[]):
     )`DELETE FROM signalbox.task_run_result WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
   );
   await tx.query(
+    sql("deleteLogs")`DELETE FROM signalbox.log_chunk WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
+  );
+  await tx.query(
     sql("deleteWaitTimes")`DELETE FROM signalbox.wait_time WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
   );
   await deleteEvents(tx, taskRunIds);
