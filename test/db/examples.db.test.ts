@@ -5,9 +5,9 @@ import { createScheduler } from "@signalbox/core";
 import { createTestDatabase, type TestDatabase } from "@signalbox/core/testing";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 
-const [SERVICE, ONCE_AND_AGAIN] = ["service", "once-and-again"].map((name) =>
+const [SERVICE, ONCE_AND_AGAIN, REPORT] = ["service", "once-and-again", "nightly-report"].map((name) =>
   fileURLToPath(new URL(`../../examples/embed/src/${name}.ts`, import.meta.url)),
-) as [string, string];
+) as [string, string, string];
 
 describe("examples/embed", () => {
   let database: TestDatabase;
@@ -58,6 +58,16 @@ describe("examples/embed", () => {
     expect(await brokenPromises()).toEqual([]);
   });
 
+  it("runs a process, follows its log and reads its output", async () => {
+    service = run(REPORT);
+    const text = await printed(service, 'DONE {"words":4}');
+    const [exitCode] = await once(service, "exit");
+
+    expect(exitCode).toBe(0);
+    expect(text).toContain(`stdout: counting the words of "all the king's horses"`);
+    expect(await brokenPromises()).toEqual([]);
+  });
+
   function run(program: string): ChildProcess {
     return spawn(process.execPath, ["--import", "tsx", "--conditions=source", program], {
       env: { ...process.env, DATABASE_URL: database.url },
@@ -78,13 +88,13 @@ describe("examples/embed", () => {
   }
 });
 
-/** Rejects when the process ends first. */
-async function printed(child: ChildProcess, text: string): Promise<void> {
+/** Answers all that was printed until then. Rejects when the process ends first. */
+async function printed(child: ChildProcess, text: string): Promise<string> {
   let all = "";
-  await new Promise<void>((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       all += chunk;
-      if (all.includes(text)) resolve();
+      if (all.includes(text)) resolve(all);
     });
     child.once("exit", (code) => reject(new Error(`It ended with ${String(code)} after printing: ${all}`)));
   });

@@ -5,7 +5,7 @@
 
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { createScheduler, defineTask } from "@signalbox/core";
+import { createScheduler, defineProcess, defineTask } from "@signalbox/core";
 import pg from "pg";
 
 /** @type {import("@signalbox/core").InstanceId | null} */
@@ -39,6 +39,8 @@ async function start({ name, databaseUrl, traceFile, settings }) {
         },
       }),
       defineTask({ kind: "stubborn", run: (input, context) => work(trace, input, context, undefined) }),
+      defineTask({ kind: "blocking", run: ({ ms }) => block(ms) }),
+      defineProcess({ allowShell: true, graceMs: 500 }),
     ],
     onEvent: (event) => {
       keepCount(event);
@@ -88,6 +90,11 @@ function sendAndDie(client, text, sendIt) {
 
 function dieIf(at) {
   if (dying?.at === at) process.kill(process.pid, "SIGKILL");
+}
+
+/** Nothing else happens in this thread meanwhile. */
+function block(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** One write per line to a file that is only appended to: lines of several processes never mix. */

@@ -52,10 +52,16 @@ describe("docs/reference/errors.md", () => {
   });
 
   test("has every outcome that a settlement can write", () => {
-    const written = ["domain/settlement.ts", "engine/runner.ts", "engine/settler.ts"]
+    const written = [
+      "domain/settlement.ts",
+      "engine/runner.ts",
+      "engine/settler.ts",
+      "executors/process/define-process.ts",
+      "executors/process/process-output.ts",
+    ]
       .map((file) => `packages/core/src/${file}`)
       .flatMap((file) => namesIn(file, /(.*)/s, /"([A-Z][A-Z_]+)"/g))
-      .filter((name) => name !== "DONE" && name !== "FAILED");
+      .filter((name) => !["DONE", "FAILED", "SIGKILL"].includes(name));
     const listed = tableUnder(page, "Outcomes of a task run").map(([outcome]) => outcome ?? "");
 
     expect(written.length).toBeGreaterThan(5);
@@ -244,6 +250,14 @@ describe("every page", () => {
     const right =
       "[adr](docs/adr/0001-embedded-postgresql.md#decision) `npm run demo` `npx signalbox why <id>`";
     expect(problemsOfPage("README.md", right)).toEqual([]);
+  });
+});
+
+describe("docs/guide/processes.md", () => {
+  test("shows the code of examples/embed", () => {
+    const example = read("examples/embed/src/nightly-report.ts").trim();
+
+    expect(blocksIn(read("docs/guide/processes.md"), "ts")).toEqual([example]);
   });
 });
 

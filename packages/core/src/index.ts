@@ -5,6 +5,7 @@ export type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "./dom
 export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
+export type { LogEntry, LogPage, LogStream } from "./domain/log.ts";
 export { exclusive, type Resource, type ResourceMode, shared } from "./domain/resource.ts";
 export type { LimitScope, PauseScope, QueueName, WindowScope } from "./domain/scope.ts";
 export type {
@@ -31,6 +32,8 @@ export {
   type EnqueuedMany,
   type EnqueueManyOptions,
   type EnqueueOptions,
+  type FollowLogOptions,
+  type ReadLogOptions,
   type Scheduler,
 } from "./engine/scheduler.ts";
 export type { SchedulerOptions } from "./engine/settings.ts";
@@ -41,6 +44,19 @@ export {
   type TaskDefinition,
   type TaskOptions,
 } from "./executors/define-task.ts";
-export { type ExecutionContext, ExecutionStoppedError, type Executor } from "./executors/executor.ts";
+export {
+  type ExecutionContext,
+  ExecutionFailedError,
+  ExecutionStoppedError,
+  type Executor,
+} from "./executors/executor.ts";
+export { defineProcess, type ProcessDefinition } from "./executors/process/define-process.ts";
+export type { ProcessInput } from "./executors/process/process-input.ts";
+export type {
+  ProcessEnd,
+  ProcessHost,
+  ProcessSpec,
+  RunningProcess,
+} from "./executors/process/running-process.ts";
 export type { StandardSchema } from "./executors/standard-schema.ts";
 export type { InvariantReport, InvariantViolation } from "./store/invariants/check.ts";

@@ -1,0 +1,32 @@
+/** The processes of task runs as the system shows them, by what they carry in their environment. */
+
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface TaskProcess {
+  readonly pid: number;
+  readonly parentPid: number;
+}
+
+/** Those that live. One that has ended and is not yet collected by its parent has no environment any more. */
+export function processesOf(taskRunIds: readonly string[]): readonly TaskProcess[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+        if (!taskRunIds.some((id) => environment.includes(`SIGNALBOX_TASK_RUN_ID=${id}`))) return [];
+        const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+        const [, parentPid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        return [{ pid: Number(pid), parentPid: Number(parentPid) }];
+      } catch {
+        return []; // It has ended in this very moment, or is somebody else's.
+      }
+    });
+}
+
+/** In bytes, now and at its highest. */
+export function memoryOf(pid: number): { readonly now: number; readonly highest: number } {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  const kilobytes = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1]);
+  return { now: kilobytes("VmRSS") * 1024, highest: kilobytes("VmHWM") * 1024 };
+}
