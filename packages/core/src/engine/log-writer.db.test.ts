@@ -192,6 +192,51 @@ describe("a log is written only in the name of the current claim", () => {
   });
 });
 
+describe("a stored log", () => {
+  it("loses its middle as it grows, never its beginning nor its last mebibyte", async () => {
+    const { scheduler, ended } = await talk(() => null);
+    await ended;
+    const [held] = scheduler.held.all();
+    if (held === undefined) throw new Error("Nothing is held");
+    const { taskRunId, claimNo } = held.claim;
+    const pool = box.pool("writer");
+    const text = "x".repeat(32_768);
+    for (let start = 0; start < 80 * text.length; start += 4 * text.length) {
+      const chunks = [0, 1, 2, 3].map((index) => chunk(start + index * text.length, text));
+      await pool.transaction(
+        async (tx) => await writeLogs(tx, [{ taskRunId, claimNo, claimedBy: scheduler.instanceId, chunks }]),
+      );
+    }
+
+    const { entries, next } = await scheduler.readLog(taskRunId);
+    expect(next).toBe(80 * text.length);
+    expect(textOf(entries)).toHaveLength(LOG_HEAD_BYTES + LOG_TAIL_BYTES);
+    expect(entries.map(({ leftOutBytes }) => leftOutBytes).filter((bytes) => bytes > 0)).toEqual([
+      next - LOG_HEAD_BYTES - LOG_TAIL_BYTES,
+    ]);
+  });
+
+  it("goes on behind what an earlier claim of the same task run has written", async () => {
+    const { scheduler, taskRunId, ended } = await talk(({ log }) => log("first claim"));
+    await ended;
+    const [held] = scheduler.held.all();
+    if (held === undefined) throw new Error("Nothing is held");
+    await box.query("UPDATE signalbox.task_run SET claim_no = claim_no + 1 WHERE id = $1", [taskRunId]);
+    const claim = { ...held.claim, claimNo: held.claim.claimNo + 1 };
+    const writer = createLogWriter({ pool: box.pool("writer"), emit: () => {}, onStored: () => {} });
+
+    const log = writer.open(claim, scheduler.instanceId);
+    log.write("second claim");
+    await log.end();
+
+    const { entries } = await scheduler.readLog(taskRunId);
+    expect(entries.map(({ text, offset }) => [text, offset])).toEqual([
+      ["first claim\n", 0],
+      ["second claim\n", 12],
+    ]);
+  });
+});
+
 describe("while the database is away", () => {
   it("a log keeps what will be kept anyway, and stores it when the database is back", async () => {
     const { scheduler, ended } = await talk(() => null);
