@@ -79,7 +79,7 @@ async function goneWithin(taskRunIds: readonly string[]): Promise<{ readonly lea
   return { leaseLeftMs: Number(rows[0]?.leaseLeftMs) };
 }
 
-it("leaves no process behind when the instance is killed, before its lease ends", async () => {
+it("leaves no process behind when the instance is killed, long before its lease ends", async () => {
   const instance = await cluster.add();
   const taskRunIds = await startedOn(instance);
   const [{ parentPid: warden } = { parentPid: 0 }] = processesOf(taskRunIds);
@@ -87,7 +87,8 @@ it("leaves no process behind when the instance is killed, before its lease ends"
   await instance.kill();
 
   const { leaseLeftMs } = await goneWithin(taskRunIds);
-  expect(leaseLeftMs).toBeGreaterThan(0);
+  // The end of the instance is enough: the deadline of the lease would come later.
+  expect(leaseLeftMs).toBeGreaterThan(leaseMs / 4);
   await until("the warden is gone too", () => !existsSync(`/proc/${warden}`), { withinMs: WITHIN_MS });
 });
 
