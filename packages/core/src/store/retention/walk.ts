@@ -28,7 +28,7 @@ export interface IdRange {
 
 /** However short tasks are kept: an enqueue commits within this time, and what is open is not looked at more often. */
 const SHORTEST_LOOK_MS = 3_600_000;
-/** Tasks of a transaction that was open for longer came behind the walk, so it begins anew from time to time. What it left is all it meets. */
+/** Tasks of a transaction that was open for longer came behind the walk, so it begins anew: what it left is all it meets. */
 const WALK_AGAIN_MS = 2_592_000_000;
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
@@ -64,9 +64,8 @@ function finite(ms: number): number | null {
 async function newRange(tx: Transaction, lookMs: number): Promise<IdRange | null> {
   if (!Number.isFinite(lookMs)) return null;
   const [row] = await tx.query(
-    sql<{ walkedTo: string; isOld: boolean; toId: string }>("readWalk")`
+    sql<{ walkedTo: string; toId: string }>("readWalk")`
       SELECT coalesce(walk.walked_to, ${FIRST_ID}::uuid) AS "walkedTo",
-             coalesce(walk.began_at < clock_timestamp() - ${WALK_AGAIN_MS}::float8 * interval '1 ms', false) AS "isOld",
              (lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${Math.ceil(lookMs)}::bigint), 12, '0')
                || repeat('0', 20))::uuid AS "toId"
         FROM (VALUES (true)) AS this (one)
@@ -74,9 +73,7 @@ async function newRange(tx: Transaction, lookMs: number): Promise<IdRange | null
     `,
   );
   if (row === undefined) throw new Error("readWalk returned no row");
-  if (row.walkedTo < row.toId) return { afterId: row.walkedTo, toId: row.toId, isNew: true };
-  if (row.isOld) await tx.query(sql("walkAgain")`DELETE FROM signalbox.retention_walk WHERE one`);
-  return null;
+  return row.walkedTo < row.toId ? { afterId: row.walkedTo, toId: row.toId, isNew: true } : null;
 }
 
 /**
@@ -105,8 +102,22 @@ export async function rememberBite(
       `,
     );
   }
-  if (range.isNew) await rememberWalk(tx, reachedId);
-  else if (reachedId < range.toId) await rememberRest(tx, reachedId, range.toId);
+  if (range.isNew) {
+    await rememberWalk(tx, reachedId);
+    if (reachedId === range.toId) await endOldWalk(tx);
+  } else if (reachedId < range.toId) {
+    await rememberRest(tx, reachedId, range.toId);
+  }
+}
+
+/** Only one that has come up to the present, so that every walk gets there. */
+async function endOldWalk(tx: Transaction): Promise<void> {
+  await tx.query(
+    sql("endOldWalk")`
+      DELETE FROM signalbox.retention_walk
+       WHERE one AND began_at < clock_timestamp() - ${WALK_AGAIN_MS}::float8 * interval '1 ms'
+    `,
+  );
 }
 
 async function rememberWalk(tx: Transaction, walkedTo: string): Promise<void> {
