@@ -52,7 +52,8 @@ const NOT_STEPS: ReadonlySet<string> = new Set([
   `${CORE}engine/lease-renewer.ts`,
 ]);
 /** Who may know several steps: the library's face, the started instance with its loops, and tests that step by hand. */
-const WIRES = /^packages\/core\/src\/(?:engine\/(?:scheduler|engine|loops)\.ts|[a-z-]+\.ts|testing\/.*)$/;
+const WIRES =
+  /^packages\/core\/(?:test\/.*|src\/(?:engine\/(?:scheduler|engine|loops)\.ts|[a-z-]+\.ts|testing\/.*))$/;
 
 const IMPURE = [
   /\bDate\.now\b/,

@@ -62,3 +62,9 @@ export function namesIn(file: string, part: RegExp, name: RegExp): readonly stri
 export function sorted(names: Iterable<string>): readonly string[] {
   return [...new Set(names)].sort();
 }
+
+/** The title as the first argument of a call, and a function after it: that is how tests are written here. */
+export function hasTest(text: string, title: string): boolean {
+  const literal = JSON.stringify(title).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`\\(\\s*${literal},\\s*(?:\\{[^}]*\\},\\s*)?(?:async )?\\(`).test(text);
+}

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { codeIn, isThere, read, rowsIn } from "./markdown.ts";
+import { hasTest } from "./page-rules.ts";
 
 const SEEDS = ["000", "002", "003", "004"];
 const PAGE = "docs/requirements.md";
@@ -187,10 +188,4 @@ function problemsWith(answer: Answer, where: readonly string[], known: readonly 
 function problemsWithFile(file: string, judge: (text: string) => string | null): readonly string[] {
   const problem = isThere(file) ? judge(read(file)) : `${file} is not there`;
   return problem === null ? [] : [problem];
-}
-
-/** The title as the first argument of a call, and a function after it: that is how tests are written here. */
-function hasTest(text: string, title: string): boolean {
-  const literal = JSON.stringify(title).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`\\(\\s*${literal},\\s*(?:\\{[^}]*\\},\\s*)?(?:async )?\\(`).test(text);
 }

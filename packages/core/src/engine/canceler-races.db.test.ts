@@ -13,7 +13,12 @@ import { cancelOnce } from "./canceler.ts";
 import { promoteOnce } from "./promoter.ts";
 
 const box = await openFixture(inject("adminUrl"));
-afterEach(box.clear);
+/** Whatever came first: no property is broken by it. */
+afterEach(async () => {
+  const { violations } = await (await box.scheduler()).checkInvariants();
+  await box.clear();
+  expect(violations).toEqual([]);
+});
 afterAll(box.close);
 
 const retry = { attempts: 3, backoff: { firstMs: 0 } };
@@ -73,7 +78,6 @@ describe("a cancel and a settlement at the same moment", () => {
 
     expect([await ofTask, await ofTaskRun]).toEqual(["canceled", "ended"]);
     expect(await scheduler.get(taskId)).toMatchObject({ attempt: 2, status: "CANCELED" });
-    expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
 
   it("in a run: neither waits for the other while the other waits for it", async () => {
@@ -123,6 +127,30 @@ describe("a cancel and a claim at the same moment", () => {
     await claim.commit();
 
     expect(await answer).toBe("canceling");
+  });
+});
+
+describe("a cancel and a claim of what was promoted after the cancel had looked for it", () => {
+  it("claim first: the cancel that waited for its row asks it to stop", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+    const canceling = box.pool("canceler");
+    // It found nothing to take out of the work set. From here on only the row itself can tell what it is.
+    const pause = canceling.pauseBefore("cancelTaskRun");
+
+    const answer = cancelOnce(canceling, taskRunId, NOBODY);
+    await pause.reached;
+    await scheduler.promote();
+    const claim = await leaveOpen(
+      box.pool("claimer"),
+      async (tx) => await claimTaskRuns(tx, request(scheduler)),
+    );
+    pause.resume();
+    await waitUntilBlocked(box.db.client, "canceler");
+    await claim.commit();
+
+    expect(await answer).toBe("canceling");
+    expect(await box.statusOf(taskRunId)).toBe("RUNNING");
   });
 });
 
@@ -205,6 +233,58 @@ describe("a cancel and a promotion at the same moment", () => {
 
     expect(await answer).toBe("canceled");
     expect(await box.query("SELECT FROM signalbox.ready")).toEqual([]);
-    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+});
+
+describe("two cancels at the same moment", () => {
+  it("of what has not started: the second waits for the first and comes too late", async () => {
+    const scheduler = await box.scheduler();
+    const { runId, taskRuns } = await scheduler.enqueueMany([echo.task(1), echo.task(2)], {
+      run: { title: "nightly" },
+    });
+    const id = taskRuns[0]?.taskRunId ?? "";
+    const [one, other] = [box.pool("first"), box.pool("second")];
+    const pause = one.pauseBefore("COMMIT");
+
+    const first = cancelOnce(one, id, NOBODY);
+    await pause.reached;
+    const second = cancelOnce(other, id, NOBODY);
+    await waitUntilBlocked(box.db.client, "second");
+    pause.resume();
+
+    expect([await first, await second]).toEqual(["canceled", "ended"]);
+    expect(await box.query("SELECT open_tasks FROM signalbox.run WHERE id = $1", [runId])).toEqual([
+      { open_tasks: 1 },
+    ]);
+  });
+
+  it("of what runs: both are told that it was asked to stop, and the first one's reason stays", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1));
+    await scheduler.claim();
+    const [one, other] = [box.pool("first"), box.pool("second")];
+    const pause = one.pauseBefore("COMMIT");
+
+    const first = cancelOnce(one, taskRunId, { by: "ann", reason: "wrong input" });
+    await pause.reached;
+    const second = cancelOnce(other, taskRunId, { by: "bob", reason: "too slow" });
+    await waitUntilBlocked(box.db.client, "second");
+    pause.resume();
+
+    expect([await first, await second]).toEqual(["canceling", "canceling"]);
+    expect(
+      await box.query("SELECT cancel_requested_by AS by, cancel_reason AS reason FROM signalbox.task_run"),
+    ).toEqual([{ by: "ann", reason: "wrong input" }]);
+    // Both requests are remembered, each with the version of the row that it made.
+    expect(
+      await box.query(
+        `SELECT type, data->>'by' AS by, aggregate_version AS version
+           FROM signalbox.event_store WHERE aggregate_id = $1 ORDER BY aggregate_version`,
+        [taskRunId],
+      ),
+    ).toEqual([
+      { type: "task_run.cancel_requested", by: "ann", version: 3 },
+      { type: "task_run.cancel_requested", by: "bob", version: 4 },
+    ]);
   });
 });

@@ -1,17 +1,23 @@
 /** A rescue and what happens at the same moment. */
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { cancel, rescue as rescueAll, SUCCESS, settlementsOf } from "../../test/acts.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
-import type { Settlement } from "../domain/settlement.ts";
+import { exclusive } from "../domain/resource.ts";
 import { claimTaskRuns } from "../store/task-runs/claim.ts";
-import { type SettleRequest, settleTaskRuns } from "../store/task-runs/settle.ts";
+import { settleTaskRuns } from "../store/task-runs/settle.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { rescueOnce } from "./rescuer.ts";
 
 const box = await openFixture(inject("adminUrl"));
-afterEach(box.clear);
+/** Whatever came first: no property is broken by it. */
+afterEach(async () => {
+  const { violations } = await (await box.scheduler()).checkInvariants();
+  await box.clear();
+  expect(violations).toEqual([]);
+});
 afterAll(box.close);
 
 async function attemptsOf(taskId: string): Promise<readonly unknown[]> {
@@ -26,17 +32,6 @@ async function lose(doomed: ManualScheduler): Promise<void> {
   await doomed.promote();
   await doomed.claim();
   await doomed.expireLease();
-}
-
-const DONE: Settlement = { status: "DONE", outcome: "SUCCEEDED", output: 1, error: null, nextAttempt: null };
-function settlementsOf(scheduler: ManualScheduler): readonly SettleRequest[] {
-  return scheduler.held.all().map(({ claim }) => ({
-    taskRunId: claim.taskRunId,
-    claimNo: claim.claimNo,
-    claimedBy: scheduler.instanceId,
-    runId: claim.runId,
-    settlement: DONE,
-  }));
 }
 
 describe("a rescue", () => {
@@ -75,7 +70,7 @@ describe("a rescue", () => {
     await pause.reached;
     const late = box
       .pool("zombie")
-      .transaction(async (tx) => await settleTaskRuns(tx, settlementsOf(zombie)));
+      .transaction(async (tx) => await settleTaskRuns(tx, settlementsOf(zombie, SUCCESS)));
     await waitUntilBlocked(box.db.client, "zombie");
     pause.resume();
 
@@ -90,7 +85,7 @@ describe("a rescue", () => {
     await lose(zombie);
     const settled = await leaveOpen(
       box.pool("zombie"),
-      async (tx) => await settleTaskRuns(tx, settlementsOf(zombie)),
+      async (tx) => await settleTaskRuns(tx, settlementsOf(zombie, SUCCESS)),
     );
 
     const rescue = rescueOnce({ pool: box.pool("rescuer"), graceMs: 0, batchSize: 10, emit: () => {} });
@@ -106,7 +101,7 @@ describe("a rescue", () => {
     const { taskRuns } = await zombie.enqueueMany([echo.task(1), echo.task(2)]);
     await lose(zombie);
     const last = taskRuns[1]?.taskRunId;
-    const reversed = settlementsOf(zombie).toSorted((a, b) => (a.taskRunId < b.taskRunId ? 1 : -1));
+    const reversed = settlementsOf(zombie, SUCCESS).toSorted((a, b) => (a.taskRunId < b.taskRunId ? 1 : -1));
     const holder = box.pool("holder");
     const lock = await leaveOpen(
       holder,
@@ -125,5 +120,68 @@ describe("a rescue", () => {
     await lock.commit();
 
     expect((await late).length + (await rescue)).toBe(2);
+  });
+});
+
+describe("two rescues at the same moment", () => {
+  it("settle each task run once: one next attempt, one event, what was held alone kept once", async () => {
+    const zombie = await box.scheduler();
+    const { taskId, taskRunId } = await zombie.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+    await lose(zombie);
+    const [one, other] = [box.pool("first"), box.pool("second")];
+    const pause = one.pauseBefore("insertNextAttempts");
+
+    const first = rescueAll(one);
+    await pause.reached;
+    const second = rescueAll(other);
+    await waitUntilBlocked(box.db.client, "second");
+    pause.resume();
+
+    expect([await first, await second]).toEqual([1, 0]);
+    expect(await attemptsOf(taskId)).toMatchObject([{ outcome: "LEASE_LOST" }, { status: "PENDING" }]);
+    expect(
+      await box.query("SELECT type FROM signalbox.event_store WHERE aggregate_id = $1", [taskRunId]),
+    ).toEqual([{ type: "task_run.rescued" }]);
+    expect(await box.query("SELECT scope, task_run_id, reserved_for FROM signalbox.hold")).toEqual([
+      { scope: "resource:orders", task_run_id: null, reserved_for: taskId },
+    ]);
+  });
+});
+
+describe("a rescue and a cancel at the same moment", () => {
+  it("cancel first: the rescue that waited for it makes it CANCELED, without a new attempt", async () => {
+    const zombie = await box.scheduler();
+    const { taskId } = await zombie.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+    await lose(zombie);
+    const canceling = box.pool("canceler");
+    const pause = canceling.pauseBefore("COMMIT");
+
+    const answer = cancel(taskId)(canceling);
+    await pause.reached;
+    const rescued = rescueAll(box.pool("rescuer"));
+    await waitUntilBlocked(box.db.client, "rescuer");
+    pause.resume();
+
+    expect([await answer, await rescued]).toEqual(["canceling", 1]);
+    expect(await attemptsOf(taskId)).toMatchObject([{ status: "CANCELED" }]);
+    expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+  });
+
+  it("rescue first: the cancel that waited for it goes on to the next attempt, and nothing stays kept", async () => {
+    const zombie = await box.scheduler();
+    const { taskId } = await zombie.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+    await lose(zombie);
+    const rescuing = box.pool("rescuer");
+    const pause = rescuing.pauseBefore("recordRescue");
+
+    const rescued = rescueAll(rescuing);
+    await pause.reached;
+    const answer = cancel(taskId)(box.pool("canceler"));
+    await waitUntilBlocked(box.db.client, "canceler");
+    pause.resume();
+
+    expect([await answer, await rescued]).toEqual(["canceled", 1]);
+    expect(await attemptsOf(taskId)).toMatchObject([{ outcome: "LEASE_LOST" }, { status: "CANCELED" }]);
+    expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
   });
 });
