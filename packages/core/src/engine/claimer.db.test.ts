@@ -83,6 +83,14 @@ describe("a claim", () => {
     expect(new Set(await scheduler.claim())).toEqual(new Set([urgent, urgentToo, oldest]));
   });
 
+  it("takes the most urgent of a kind first, however many of it came before", async () => {
+    const scheduler = await box.scheduler({ slots: 1 });
+    await scheduler.enqueueMany([echo.task("early"), echo.task("early too")]);
+    const { taskRunId } = await scheduler.enqueue(echo.task("urgent", { priority: 0 }));
+
+    expect(await scheduler.claim()).toEqual([taskRunId]);
+  });
+
   it("never takes more than there are free slots, also when a claim is still on its way", async () => {
     await enqueueFree(20);
     const scheduler = await box.scheduler({ slots: 3 });

@@ -49,3 +49,29 @@ it("does not keep a smaller version behind a larger one that waits for it", asyn
   expect(await box.statusOf(larger.taskRunId)).toBe("PENDING");
   expect(await box.statusOf(smaller.taskRunId)).toBe("AVAILABLE");
 });
+
+it("keeps a newcomer behind one that waits for another resource, though its own is free", async () => {
+  const scheduler = await box.scheduler({ slots: 1 });
+  const take = async (...names: readonly string[]): Promise<string> =>
+    (await scheduler.enqueue(echo.task(names, { resources: names.map(exclusive) }))).taskRunId;
+  await take("a");
+  await take("b");
+  await scheduler.promote();
+  const both = await take("a", "b");
+  await scheduler.promote();
+  await scheduler.claim();
+  await scheduler.execute();
+  await scheduler.settle();
+  // Now it waits for "b" alone.
+  await scheduler.promote();
+
+  const newcomer = await take("a");
+  await scheduler.promote();
+
+  expect(await box.statusOf(newcomer)).toBe("PENDING");
+  await scheduler.claim();
+  await scheduler.execute();
+  await scheduler.settle();
+  await scheduler.promote();
+  expect([await box.statusOf(both), await box.statusOf(newcomer)]).toEqual(["AVAILABLE", "PENDING"]);
+});

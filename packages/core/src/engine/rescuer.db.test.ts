@@ -203,6 +203,22 @@ describe("what a lost instance held alone", () => {
     expect((await rescuer.checkInvariants()).violations).toEqual([]);
   });
 
+  it("lets the next attempt go before everybody who waits for what else it needs, however urgent", async () => {
+    const { taskId } = await loseInstanceWith(
+      echo.task(1, { resources: [exclusive("orders"), shared("disk")] }),
+    );
+    const rescuer = await box.scheduler();
+    const onDisk = await rescuer.enqueue(echo.task(2, { resources: [exclusive("disk")], priority: 0 }));
+    await rescuer.rescue();
+
+    await rescuer.promote();
+
+    expect(await rescuer.get(taskId)).toMatchObject({ attempt: 2, status: "AVAILABLE" });
+    expect(await box.statusOf(onDisk.taskRunId)).toBe("PENDING");
+    await rescuer.runUntilIdle();
+    expect(await box.statusOf(onDisk.taskRunId)).toBe("DONE");
+  });
+
   it("is kept through a hand-back of the next attempt", async () => {
     const { taskId } = await loseInstanceWith(echo.task(1, { resources: [exclusive("orders")] }));
     const rescuer = await box.scheduler();

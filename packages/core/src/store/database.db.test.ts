@@ -1,7 +1,8 @@
 /** Which connections are used again, and which are thrown away. Standbys and old primaries for real: test/ha. */
 
 import { afterAll, afterEach, expect, inject, it } from "vitest";
-import { openFixture } from "../../test/fixture.ts";
+import { cancel } from "../../test/acts.ts";
+import { echo, openFixture } from "../../test/fixture.ts";
 import type { Database, Pool } from "./database.ts";
 import { sql } from "./sql.ts";
 
@@ -52,4 +53,24 @@ it("uses no connection to a primary that is older than one it was told of", asyn
     details: { timeline, newest: timeline + 1 },
   });
   await expect(pool.transaction(backendOf)).rejects.toMatchObject({ code: "NOT_THE_PRIMARY" });
+});
+
+it("a transaction that stands still is ended within seconds, and whoever waited for its rows goes on", async () => {
+  const scheduler = await box.scheduler();
+  const { taskRunId } = await scheduler.enqueue(echo.task(1));
+  const frozen = box.pool("frozen");
+  const pause = frozen.pauseBefore("COMMIT");
+  const silent = cancel(taskRunId)(frozen);
+  silent.catch(() => {});
+  await pause.reached;
+
+  const begunAt = performance.now();
+  expect(await cancel(taskRunId)(box.pool("other"))).toBe("canceled");
+  const waitedMs = performance.now() - begunAt;
+  pause.resume();
+
+  // Two seconds and what a busy machine adds. Its own patience would have ended after sixteen.
+  expect(waitedMs).toBeLessThan(8_000);
+  await expect(silent).rejects.toThrow();
+  expect((await scheduler.checkInvariants()).violations).toEqual([]);
 });

@@ -101,6 +101,7 @@ interface PlanNode {
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
   readonly "Index Cond"?: string;
+  readonly "Subplan Name"?: string;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -181,6 +182,15 @@ describe("claim", () => {
     const lock = types.indexOf("LockRows");
     expect(lock).toBeGreaterThan(0);
     expect(types.slice(lock, lock + 4)).not.toContain("Sort");
+  });
+
+  it("chooses once, before it takes any: asked again for each row, the limit would hold for each by itself", async () => {
+    const request = { instanceId: INSTANCE, kinds: ["kind 1", "kind 2"], freeSlots: 100, requestNo: 1 };
+
+    const nodes = (await plansOf(async (tx) => await claimTaskRuns(tx, request))).get("claimTaskRuns");
+
+    const choice = (nodes ?? []).filter((node) => node["Subplan Name"]?.startsWith("InitPlan") === true);
+    expect(choice.flatMap(flatten).map((node) => node["Node Type"])).toContain("LockRows");
   });
 
   it("lists what an instance runs by its batches", async () => {
