@@ -1,7 +1,7 @@
 /** What instances do to task runs, as acts on a pool of the test's choice: so that one can be stopped inside another. */
 
 import type { RunId, TaskRunId } from "../src/domain/ids.ts";
-import { type Outcome, type Settlement, settle } from "../src/domain/settlement.ts";
+import { type Outcome, settle } from "../src/domain/settlement.ts";
 import { cancelOnce } from "../src/engine/canceler.ts";
 import { claimOnce } from "../src/engine/claimer.ts";
 import { HeldClaims } from "../src/engine/held-claims.ts";
@@ -21,7 +21,7 @@ export type Act<Result = unknown> = (pool: Pool) => Promise<Result>;
 
 const emit = (): void => {};
 const LEASE_MS = 60_000;
-export const NOBODY = { by: null, reason: null };
+const NOBODY = { by: null, reason: null };
 export const SUCCESS: Outcome = { kind: "succeeded", output: 1 };
 export const FAILURE: Outcome = {
   kind: "failed",
@@ -51,12 +51,8 @@ export function settlementsOf(scheduler: ManualScheduler, outcome: Outcome): rea
     claimNo: claim.claimNo,
     claimedBy: scheduler.instanceId,
     runId: claim.runId,
-    settlement: settlementOf(outcome, claim),
+    settlement: settle(outcome, claim.policy, claim, 0),
   }));
-}
-
-function settlementOf(outcome: Outcome, claim: Parameters<HeldClaims["add"]>[0]): Settlement {
-  return settle(outcome, claim.policy, claim, 0);
 }
 
 export function settleAll(scheduler: ManualScheduler, outcome: Outcome): Act<readonly SettledTaskRun[]> {

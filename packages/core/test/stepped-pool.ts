@@ -11,8 +11,13 @@ export interface Pause {
 }
 
 export interface SteppedPool extends Pool {
-  /** Stops the next transaction that comes to the statement of this name; "COMMIT" is the end of the work. */
+  /**
+   * Stops the next transaction that comes to the statement of this name; "COMMIT" is the end of the work. It may stand
+   * there as long as a busy machine takes for the rest of the test.
+   */
   pauseBefore(statementName: string): Pause;
+  /** The same as if its process were frozen there: the server ends the session when that takes too long. */
+  freezeBefore(statementName: string): Pause;
   /** Stops before the n-th statement from now, counted from 0 through all transactions; a COMMIT counts too. */
   pauseBeforeStatement(index: number): Pause;
   /** Answers a statement without sending it. */
@@ -20,6 +25,7 @@ export interface SteppedPool extends Pool {
 }
 
 interface Stop extends Pause {
+  readonly isFrozen: boolean;
   readonly isHere: (name: string, index: number) => boolean;
   readonly arrive: () => void;
   readonly resumed: Promise<void>;
@@ -30,10 +36,11 @@ export function stepThrough(pool: Pool): SteppedPool {
   const answers = new Map<string, readonly unknown[]>();
   let passed = 0;
 
-  const pauseWhere = (isHere: Stop["isHere"]): Pause => {
+  const pauseWhere = (isHere: Stop["isHere"], isFrozen = false): Pause => {
     const arrival = deferred();
     const resumption = deferred();
     const stop: Stop = {
+      isFrozen,
       isHere,
       arrive: arrival.resolve,
       reached: arrival.promise,
@@ -46,11 +53,12 @@ export function stepThrough(pool: Pool): SteppedPool {
     stops.add(stop);
     return stop;
   };
-  const pass = async (name: string): Promise<void> => {
+  const pass = async (tx: Transaction, name: string): Promise<void> => {
     const index = passed++;
     for (const stop of stops) {
       if (!stop.isHere(name, index)) continue;
       stops.delete(stop);
+      if (!stop.isFrozen) await mayStandStill(tx);
       stop.arrive();
       await stop.resumed;
     }
@@ -58,7 +66,7 @@ export function stepThrough(pool: Pool): SteppedPool {
   const stepped = (tx: Transaction): Transaction => ({
     isTransaction: true,
     query: async <Row>(statement: Statement<Row>) => {
-      await pass(statement.name);
+      await pass(tx, statement.name);
       const given = answers.get(statement.name);
       return given === undefined ? await tx.query(statement) : (given as Row[]);
     },
@@ -69,10 +77,11 @@ export function stepThrough(pool: Pool): SteppedPool {
     transaction: async (work, first) =>
       await pool.transaction(async (tx) => {
         const result = await work(stepped(tx));
-        await pass("COMMIT");
+        await pass(tx, "COMMIT");
         return result;
       }, first),
     pauseBefore: (statementName) => pauseWhere((name) => name === statementName),
+    freezeBefore: (statementName) => pauseWhere((name) => name === statementName, true),
     pauseBeforeStatement: (index) => {
       const from = passed;
       return pauseWhere((_, at) => at === from + index);
@@ -81,6 +90,15 @@ export function stepThrough(pool: Pool): SteppedPool {
       answers.set(statementName, rows);
     },
   };
+}
+
+/** Lifts the bound that a transaction has for standing still. */
+async function mayStandStill(tx: Transaction): Promise<void> {
+  await tx.query({
+    name: "mayStandStill",
+    text: "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
+    values: [],
+  });
 }
 
 export interface OpenTransaction<Result> {
@@ -97,7 +115,9 @@ export async function leaveOpen<Result>(
   const worked = deferred<Result>();
   const end = deferred();
   const over = pool.transaction(async (tx) => {
-    worked.resolve(await work(tx));
+    const result = await work(tx);
+    await mayStandStill(tx);
+    worked.resolve(result);
     await end.promise;
   });
   over.catch(worked.reject);

@@ -248,7 +248,7 @@ describe("a promoter that goes silent with the gate lock", () => {
     const { taskRunId } = await scheduler.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
     const frozen = box.pool("frozen");
     // Everything is written, only the commit is missing.
-    const pause = frozen.pauseBefore("COMMIT");
+    const pause = frozen.freezeBefore("COMMIT");
     const pass = promoteOnce({ pool: frozen, batchSize: 10 });
     pass.catch(() => {});
     await pause.reached;

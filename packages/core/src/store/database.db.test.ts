@@ -59,7 +59,7 @@ it("a transaction that stands still is ended within seconds, and whoever waited 
   const scheduler = await box.scheduler();
   const { taskRunId } = await scheduler.enqueue(echo.task(1));
   const frozen = box.pool("frozen");
-  const pause = frozen.pauseBefore("COMMIT");
+  const pause = frozen.freezeBefore("COMMIT");
   const silent = cancel(taskRunId)(frozen);
   silent.catch(() => {});
   await pause.reached;
