@@ -44,7 +44,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-async function serverOfThisRun(): Promise<SharedServer> {
+export async function serverOfThisRun(): Promise<SharedServer> {
   const given = process.env["SIGNALBOX_TEST_DATABASE_URL"];
   if (given) return { url: given, stop: async () => {} };
   await removeKilledRuns();
