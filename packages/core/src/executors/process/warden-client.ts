@@ -157,6 +157,8 @@ async function listen(path: string, children: ReadonlyMap<string, Child>): Promi
   });
   server.listen(path);
   await once(server, "listening");
+  // A connection that could not be taken (no more files) is the child's trouble, not the instance's.
+  server.on("error", () => {});
   return server;
 }
 
