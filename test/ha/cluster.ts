@@ -32,12 +32,14 @@ export function createCluster(place: {
   let started = 0;
   const begin = async (options?: InstanceOptions): Promise<Instance> => {
     started += 1;
+    // Before anything is awaited: others may begin meanwhile.
+    const name = `instance-${started}`;
     const wire = await openWire(place.databaseUrl);
     const { traceFile } = place;
     const instance = startInstance({
       traceFile,
       databaseUrl: wire.url,
-      name: `instance-${started}`,
+      name,
       options: {
         ...place.options,
         ...options,

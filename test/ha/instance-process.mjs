@@ -34,7 +34,7 @@ async function start({ name, databaseUrl, traceFile, settings }) {
       defineTask({
         kind: "hungry",
         run: async (input, context) => {
-          const eaten = Array.from({ length: 4_000_000 }, (_, index) => ({ index }));
+          const eaten = Array.from({ length: 1_500_000 }, (_, index) => ({ index }));
           return { ...(await work(trace, input, context, context.signal)), eaten: eaten.length };
         },
       }),

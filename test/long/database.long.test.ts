@@ -1,5 +1,6 @@
 /** What a database can do to its clients beside going away. */
 
+import { join } from "node:path";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ToldError } from "../ha/instance-messages.ts";
@@ -180,7 +181,7 @@ it("is there again when a full disk has room, with nothing lost that was acknowl
   try {
     // Small, and each segment of the log a new file: the log is what needs room first.
     const settings = { max_wal_size: "48MB", min_wal_size: "32MB", wal_recycle: "off", wal_init_zero: "on" };
-    postgres = await startOwnPostgres(settings, disk.dir);
+    postgres = await startOwnPostgres(settings, join(disk.dir, "place"));
     rig = await openRig(postgres, randomFrom(longSeed), { tolerates: full, slowness });
     const { cluster, db, load } = rig;
     await disk.fill();
