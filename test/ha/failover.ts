@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 const WITHIN_MS = 60_000;
 /** A sequence is written to the WAL 32 numbers ahead: only with more of them the standby falls behind. */
 const WRITTEN_AHEAD = 32;
-const CLAIMS_IN_THE_LAG = 20;
+const CLAIMS_IN_THE_LAG = 8;
 const RAISED_BY = 2 ** 20;
 
 export interface FailedOver {
@@ -25,7 +25,7 @@ export async function failOverWithLag(rig: Rig, postgres: ReplicatedPostgres): P
   const { cluster, load, scheduler } = rig;
   // The standby knows of these, and not that they are claimed: they run twice, and the first result must be refused.
   const kind: WorkKind = "stubborn";
-  const input: WorkInput = { ms: 4_000 };
+  const input: WorkInput = { ms: 6_000 };
   const runAt = new Date(Date.now() + 2_000);
   const specs = Array.from({ length: 6 }, () => ({ kind, input, runAt, priority: 0 }));
   const { taskRuns } = await scheduler.enqueueMany(specs);
