@@ -123,10 +123,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await options.prepare?.(db, databaseUrl);
     const count = options.instances ?? INSTANCES;
     await Promise.all(Array.from({ length: count }, async () => await cluster.add()));
-    const tolerates = (error: unknown): boolean =>
-      error instanceof Error &&
-      options.tolerates?.({ message: error.message, code: (error as { code?: string }).code ?? null }) ===
-        true;
+    const tolerates = toldTo(options.tolerates);
     load = startLoad(scheduler, random.fork("load"), tolerates);
     watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs, slowness });
     const rig: Rig = {
@@ -148,6 +145,15 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await close();
     throw error;
   }
+}
+
+/** The same question about an error that was thrown. */
+function toldTo(tolerates: RigOptions["tolerates"]): (error: unknown) => boolean {
+  return (error) => {
+    if (tolerates === undefined || !(error instanceof Error)) return false;
+    const code = "code" in error && typeof error.code === "string" ? error.code : null;
+    return tolerates({ message: error.message, code });
+  };
 }
 
 interface Leniency {

@@ -288,7 +288,10 @@ function requests(
   pool: Pool,
   settings: SchedulerSettings,
   wakeups: Wakeups,
-): Omit<Scheduler, keyof Lifecycle | keyof Interventions | keyof Rules | keyof LogReads | "enqueue" | "enqueueMany"> {
+): Omit<
+  Scheduler,
+  keyof Lifecycle | keyof Interventions | keyof Rules | keyof LogReads | "enqueue" | "enqueueMany"
+> {
   return {
     explain: async (id) => await explainOnce(pool, id),
     get: async (id) => {
