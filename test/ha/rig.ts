@@ -100,14 +100,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   const db = new pg.Pool({ connectionString: databaseUrl, max: 3, query_timeout: 30_000 });
   // A connection that breaks is told by a rejected query; without listeners it would end the tests.
   db.on("error", () => {}).on("connect", (connection) => connection.on("error", () => {}));
-  const cluster = createCluster({
-    databaseUrl: options.instancesUrl?.(databaseUrl) ?? databaseUrl,
-    traceFile,
-    options: {
-      ...options.instance,
-      settings: { ...options.instance?.settings, ...(options.direct === true && { directUrl: databaseUrl }) },
-    },
-  });
+  const cluster = createCluster({ ...placeOf(databaseUrl, options), traceFile });
   let load: Load | null = null;
   let watch: Watch | null = null;
   const close = async (): Promise<void> => {
@@ -145,6 +138,15 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await close();
     throw error;
   }
+}
+
+/** Where instances connect, and how they differ from the usual. */
+function placeOf(
+  databaseUrl: string,
+  { instancesUrl, instance, direct }: RigOptions,
+): { readonly databaseUrl: string; readonly options: InstanceOptions } {
+  const settings = { ...instance?.settings, ...(direct === true && { directUrl: databaseUrl }) };
+  return { databaseUrl: instancesUrl?.(databaseUrl) ?? databaseUrl, options: { ...instance, settings } };
 }
 
 /** The same question about an error that was thrown. */

@@ -3,6 +3,7 @@
 import { SchedulerError } from "./errors.ts";
 import { isUuid, type RunId } from "./ids.ts";
 
+/** What a bulk cancel is about; everything that is given must fit. */
 export interface CancelFilter {
   /** Full ids of tasks (whatever attempt of them is open) or task runs. */
   readonly ids?: readonly string[];
@@ -24,6 +25,7 @@ export interface CancelCounts {
   readonly notFound: number;
 }
 
+/** What a bulk retry is about: tasks that ended FAILED or CANCELED and fit everything that is given. */
 export interface RetryFilter {
   /** Full ids of tasks or task runs; of a task run only where it is the newest of its task. */
   readonly ids?: readonly string[];
@@ -35,6 +37,7 @@ export interface RetryFilter {
   readonly enqueuedSince?: Date;
 }
 
+/** What a bulk retry came to. */
 export interface RetryCounts {
   readonly retried: number;
   /** Of the ids: not FAILED or CANCELED (whatever `status` asks for), or not the newest attempt. */

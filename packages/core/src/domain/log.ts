@@ -11,6 +11,7 @@ export const LOG_HEAD_BYTES = 65_536;
 export const LOG_TAIL_BYTES = 1_048_576;
 export const LOG_CHUNK_BYTES = 65_536;
 
+/** A piece of what a task run printed. */
 export interface LogEntry {
   readonly stream: LogStream;
   /** Invalid UTF-8 and NUL are replaced by U+FFFD. */
@@ -23,6 +24,7 @@ export interface LogEntry {
   readonly leftOutBytes: number;
 }
 
+/** A part of a log. */
 export interface LogPage {
   readonly taskRunId: TaskRunId;
   readonly entries: readonly LogEntry[];

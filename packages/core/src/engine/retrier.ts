@@ -17,6 +17,7 @@ import {
   selectInRun,
 } from "../store/task-runs/select.ts";
 
+/** The new attempt. */
 export interface Retried {
   readonly taskId: TaskId;
   /** The new attempt; it is PENDING. */

@@ -75,6 +75,7 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
   "lease.renewed": () => null,
   // Several a second, and the claim follows at once.
   "task_run.promoted": () => null,
+  "task_run.demoted": () => null,
   "gate.lock_missed": () => null,
   "gate.failed": ({ message }) => ({ verb: "trouble", text: `a gate: ${safeText(message)}`, tone: "bad" }),
   "task_run.claimed": ({ title, attempt }) => ({

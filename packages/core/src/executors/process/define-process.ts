@@ -9,6 +9,7 @@ import { type CheckedProcess, checkProcessInput, type ProcessInput } from "./pro
 import { readOutput, watchForOutputLine } from "./process-output.ts";
 import type { ProcessEnd, RunningProcess } from "./running-process.ts";
 
+/** What all processes of this kind have in common. */
 export interface ProcessDefinition {
   /** Default: "process". */
   readonly kind?: string;

@@ -2,6 +2,7 @@
 
 import { SchedulerError } from "../../domain/errors.ts";
 
+/** Which program a task runs, and with what. */
 export interface ProcessInput {
   /** The program and its arguments, as they are: nothing in them is expanded. */
   readonly argv?: readonly string[];

@@ -11,6 +11,7 @@ export interface LeaseSource {
   readonly reportTo: (socketPath: string) => void;
 }
 
+/** A process to start. */
 export interface ProcessSpec {
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -23,6 +24,7 @@ export interface ProcessSpec {
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 }
 
+/** How a process ended. */
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -30,6 +32,7 @@ export interface ProcessEnd {
   readonly because: "lease" | "warden_lost" | null;
 }
 
+/** A process that was started, with its whole group. */
 export interface RunningProcess {
   /** Also the id of its process group. */
   readonly pid: number;
@@ -41,6 +44,7 @@ export interface RunningProcess {
   readonly stop: (graceMs: number) => void;
 }
 
+/** Starts processes that do not outlive the lease of their instance. */
 export interface ProcessHost {
   /** A folder that only this user can read. Remove it when done; when the instance is killed it goes by itself. */
   readonly makeFolder: () => Promise<string>;

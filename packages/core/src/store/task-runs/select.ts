@@ -47,12 +47,25 @@ async function bite(db: Database, statement: Statement<FoundRow>, limit: number)
   return { found: rows.map(toFound), next: placeAfter(rows, limit) };
 }
 
-function toFound({ at: _, ...row }: FoundRow): FoundTaskRun {
+function toFound({
+  taskRunId,
+  taskId,
+  runId,
+  kind,
+  queue,
+  priority,
+  status,
+  byTask,
+}: FoundRow): FoundTaskRun {
   return {
-    ...row,
-    taskRunId: asTaskRunId(row.taskRunId),
-    taskId: asTaskId(row.taskId),
-    runId: row.runId === null ? null : asRunId(row.runId),
+    taskRunId: asTaskRunId(taskRunId),
+    taskId: asTaskId(taskId),
+    runId: runId === null ? null : asRunId(runId),
+    kind,
+    queue,
+    priority,
+    status,
+    byTask,
   };
 }
 
