@@ -4,7 +4,7 @@ import type { Pool, Transaction } from "../src/store/database.ts";
 import type { Statement } from "../src/store/sql.ts";
 import { deferred } from "./deferred.ts";
 
-export interface Pause {
+interface Pause {
   /** Resolves when the transaction stands there. */
   readonly reached: Promise<void>;
   resume(): void;

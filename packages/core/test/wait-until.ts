@@ -14,7 +14,7 @@ export async function waitUntil(what: string, isSo: () => Promise<boolean> | boo
 }
 
 /** Whether a connection of this application waits for a lock that another one has. */
-export async function isBlocked(looker: pg.Client, applicationName: string): Promise<boolean> {
+async function isBlocked(looker: pg.Client, applicationName: string): Promise<boolean> {
   const { rowCount } = await looker.query(
     `SELECT FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = $1 AND cardinality(pg_blocking_pids(pid)) > 0`,

@@ -26,10 +26,6 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
   ],
   INVALID_VERSION: [{ version: "v1" }, '"v1" is not a version; use dotted integers such as 3 or 20261115.2'],
   INVALID_LIMIT: [{ limit: -1 }, "-1 is not a parallel limit; use a whole number, 0 for unlimited"],
-  INVALID_WINDOW: [
-    { at: "windows[1].until", problem: "is not after from" },
-    "windows[1].until: is not after from",
-  ],
   INVALID_RULE: [
     { at: "limit", problem: "-1 is not a whole number from 0 to 1000000" },
     "limit: -1 is not a whole number from 0 to 1000000",
@@ -37,6 +33,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
   UNKNOWN_RATE: [
     { rates: ["sms", "mail"] },
     'No rate is called "sms" or "mail"; call setRate() before tasks name it',
+  ],
+  INVALID_WINDOW: [
+    { at: "windows[1].until", problem: "is not after from" },
+    "windows[1].until: is not after from",
   ],
   IDEMPOTENCY_KEY_REUSED: [
     { key: "order-42" },

@@ -83,18 +83,28 @@ async function take(scheduler: ManualScheduler, what: Step): Promise<void> {
       return;
     case "cancel":
     case "putStop":
-    case "takeOffStop": {
-      const { taskRuns } = await scheduler.list({ status: ["PENDING", "AVAILABLE"] });
-      const chosen = taskRuns[what.which % Math.max(1, taskRuns.length)];
-      if (chosen === undefined) return;
-      if (what.do === "cancel") await scheduler.cancel(chosen.taskRunId);
-      else if (what.do === "putStop") await scheduler.putStop(chosen.taskId, "APPROVAL");
-      else await scheduler.takeOffStop(chosen.taskId, "APPROVAL");
+    case "takeOffStop":
+      await meddle(scheduler, what);
       return;
-    }
-    default:
+    case "setQueue":
+    case "setKeyLimit":
+    case "setRate":
+    case "pause":
+    case "resume":
       await changeRule(scheduler, what);
   }
+}
+
+async function meddle(
+  scheduler: ManualScheduler,
+  what: Extract<Step, { do: "cancel" | "putStop" | "takeOffStop" }>,
+): Promise<void> {
+  const { taskRuns } = await scheduler.list({ status: ["PENDING", "AVAILABLE"] });
+  const chosen = taskRuns[what.which % Math.max(1, taskRuns.length)];
+  if (chosen === undefined) return;
+  if (what.do === "cancel") await scheduler.cancel(chosen.taskRunId);
+  else if (what.do === "putStop") await scheduler.putStop(chosen.taskId, "APPROVAL");
+  else await scheduler.takeOffStop(chosen.taskId, "APPROVAL");
 }
 
 async function changeRule(

@@ -114,8 +114,8 @@ describe("a list", () => {
     const inputsOf = async (filter: Parameters<typeof scheduler.list>[0]): Promise<unknown> => {
       const { taskRuns } = await scheduler.list(filter);
       return (await Promise.all(taskRuns.map(async ({ taskRunId }) => await scheduler.get(taskRunId))))
-        .map(({ input }) => input)
-        .toSorted();
+        .map(({ input }) => String(input))
+        .toSorted((a, b) => a.localeCompare(b));
     };
 
     for (const status of [undefined, ["PENDING", "AVAILABLE"] as const]) {

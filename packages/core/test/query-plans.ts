@@ -1,0 +1,62 @@
+/** How the server would do what a piece of the store sends: the plans, and what they read. */
+
+import type { Pool, Transaction } from "../src/store/database.ts";
+
+export interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly "Subplan Name"?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** The plans of every statement that the work sends. Each answers nothing, so some need not send all of theirs. */
+export async function plansSentBy(
+  pool: Pool,
+  work: (tx: Transaction) => Promise<unknown>,
+): Promise<ReadonlyMap<string, readonly PlanNode[]>> {
+  const plans = new Map<string, readonly PlanNode[]>();
+  await pool.transaction(async (tx) => {
+    await work({
+      isTransaction: true,
+      query: async (statement) => {
+        const [row] = await tx.query<{ "QUERY PLAN": readonly [{ Plan: PlanNode }] }>({
+          name: "explain",
+          text: `EXPLAIN (FORMAT JSON) ${statement.text}`,
+          values: statement.values,
+        });
+        plans.set(statement.name, row === undefined ? [] : flatten(row["QUERY PLAN"][0].Plan));
+        return [];
+      },
+    });
+  });
+  return plans;
+}
+
+function flatten(node: PlanNode): readonly PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
+
+/** The indexes that are used, "(whole)" where no condition narrows them, and what is read without one. */
+export function reads(nodes: readonly PlanNode[] | undefined): readonly string[] {
+  return (nodes ?? [])
+    .filter(
+      (node) =>
+        node["Node Type"].includes("Scan") &&
+        // The index below it says how it is read.
+        node["Node Type"] !== "Bitmap Heap Scan" &&
+        (node["Relation Name"] ?? node["Index Name"]) !== undefined,
+    )
+    .map((node) =>
+      node["Index Name"] === undefined
+        ? `${node["Node Type"]} ${node["Relation Name"]}`
+        : `${node["Index Name"]}${node["Index Cond"] === undefined ? " (whole)" : ""}`,
+    );
+}
+
+export function joins(nodes: readonly PlanNode[] | undefined): readonly string[] {
+  return (nodes ?? [])
+    .map((node) => node["Node Type"])
+    .filter((type) => type === "Hash Join" || type === "Merge Join");
+}
