@@ -34,7 +34,7 @@ export async function plansSentBy(
   return plans;
 }
 
-function flatten(node: PlanNode): readonly PlanNode[] {
+export function flatten(node: PlanNode): readonly PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 

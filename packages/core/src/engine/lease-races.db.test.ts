@@ -11,7 +11,7 @@ import { waitUntil, waitUntilBlocked } from "../../test/wait-until.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
-import type { LeaseMessage, LeaseThreadData } from "./lease-thread.ts";
+import type { LeaseMessage, LeaseOrder, LeaseThreadData } from "./lease-thread.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { rescueOnce } from "./rescuer.ts";
 import { startThread } from "./start-thread.ts";
@@ -130,15 +130,16 @@ describe("a renewal that waited", () => {
           values: [instanceId],
         }),
     );
-    const data: LeaseThreadData = { url: box.db.url, instanceId, leaseMs: 60_000, beatMs: 60_000, memory };
+    const data: LeaseThreadData = { url: box.db.url, leaseMs: 60_000, beatMs: 60_000 };
     const thread = startThread("lease-thread", data);
+    thread.postMessage({ instanceId, memory } satisfies LeaseOrder);
     try {
       const told = new Promise<LeaseMessage>((resolve) => thread.once("message", resolve));
       await waitUntilBlocked(box.db.client, "signalbox lease");
       const blockedAtMs = monotonicMs();
       await holding.commit();
 
-      expect(await told).toEqual({ kind: "renewed" });
+      expect(await told).toMatchObject({ kind: "renewed", instanceId });
       expect(openLeaseMemory(memory).renewedAtMs()).toBeGreaterThan(0);
       expect(openLeaseMemory(memory).renewedAtMs()).toBeLessThan(blockedAtMs);
     } finally {

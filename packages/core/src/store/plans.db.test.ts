@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
-import { joins, plansSentBy, reads } from "../../test/query-plans.ts";
+import { flatten, joins, plansSentBy, reads } from "../../test/query-plans.ts";
 import { asInstanceId, asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
 import { countAvailable, loadLimits } from "./holds/limits.ts";
