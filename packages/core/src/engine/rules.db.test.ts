@@ -44,6 +44,15 @@ async function enqueue(scheduler: ManualScheduler): Promise<EnqueuedMany> {
   });
 }
 
+async function rulesInForce(): Promise<number> {
+  return await box
+    .value<number>(
+      `SELECT (SELECT count(*) FROM signalbox.pause) + (SELECT count(*) FROM signalbox.stop)
+            + (SELECT count(*) FROM signalbox.start_window)`,
+    )
+    .then(Number);
+}
+
 describe("while a pass is under way that has found its gates open", () => {
   it.each(closes)("%s waits for it, and takes back what it let in", async (_, close) => {
     const scheduler = await box.scheduler({ name: "ruler" });
@@ -56,6 +65,7 @@ describe("while a pass is under way that has found its gates open", () => {
 
     const closed = close(scheduler, run);
     await waitUntilBlocked(box.db.client, "signalbox ruler");
+    expect(await rulesInForce()).toBe(0);
     decided.resume();
     await closed;
 
@@ -78,6 +88,7 @@ describe("while a pass is under way that has found its gates open", () => {
 
     const lowered = scheduler.setQueue("mail", { limit: 1 });
     await waitUntilBlocked(box.db.client, "signalbox ruler");
+    expect(await box.query("SELECT slot_limit FROM signalbox.queue")).toEqual([{ slot_limit: 5 }]);
     decided.resume();
     await lowered;
 
