@@ -5,7 +5,6 @@
 
 import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
 import type { KeepMs } from "../domain/retention.ts";
-import { wakeExecutor } from "../domain/wake.ts";
 import { claimOnce } from "../engine/claimer.ts";
 import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
 import { createLogWriter } from "../engine/log-writer.ts";
@@ -22,7 +21,6 @@ import type { Emit, SchedulerEvent } from "../engine/telemetry.ts";
 import type { Executor } from "../executors/executor.ts";
 import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import { openPool, type Pool } from "../store/database.ts";
-import { wakeGates } from "../store/holds/wake.ts";
 import { joinCluster } from "../store/instances/instance.ts";
 import { renewOnce } from "../store/instances/renew.ts";
 import { sql } from "../store/sql.ts";
@@ -101,11 +99,7 @@ export async function createManualScheduler(options: ManualOptions): Promise<Man
   });
   const { tasks, name, slots, leaseMs } = settings;
   const kinds = tasks.map(({ kind }) => kind);
-  const instanceId = await pool.transaction(async (tx) => {
-    const joined = await joinCluster(tx, { name, kinds, slots, leaseMs });
-    await wakeGates(tx, kinds.map(wakeExecutor));
-    return joined;
-  });
+  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs });
   const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name });
   const processes = createProcesses();
   return {
