@@ -5,9 +5,7 @@ import { createScheduler } from "@signalbox/core";
 import { createTestDatabase, type TestDatabase } from "@signalbox/core/testing";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 
-const [SERVICE, ONCE_AND_AGAIN, REPORT] = ["service", "once-and-again", "nightly-report"].map((name) =>
-  fileURLToPath(new URL(`../../examples/embed/src/${name}.ts`, import.meta.url)),
-) as [string, string, string];
+const SERVICE = fileURLToPath(new URL("../../examples/embed/src/service.ts", import.meta.url));
 
 describe("examples/embed", () => {
   let database: TestDatabase;
@@ -35,36 +33,6 @@ describe("examples/embed", () => {
     );
     expect(await values("SELECT status FROM signalbox.task_run")).toEqual(["DONE"]);
     expect(await values("SELECT DISTINCT state FROM signalbox.instance")).toEqual(["DEAD"]);
-    expect(await brokenPromises()).toEqual([]);
-  });
-
-  it("enqueues once, tries again, cancels and leaves, as the guide says", async () => {
-    service = run(ONCE_AND_AGAIN);
-    const text = await allPrinted(service);
-
-    expect(text.split("\n")).toEqual([
-      "one task: true",
-      "send-invoice: attempt 2",
-      "0 more are tried again",
-      "nothing is left: true",
-      "",
-    ]);
-    expect(await values("SELECT count(*)::int FROM signalbox.task")).toEqual([4]);
-    expect(
-      await values(
-        "SELECT status FROM signalbox.task_run WHERE status NOT IN ('DONE', 'FAILED', 'CANCELED')",
-      ),
-    ).toEqual([]);
-    expect(await brokenPromises()).toEqual([]);
-  });
-
-  it("runs a process, follows its log and reads its output", async () => {
-    service = run(REPORT);
-    const text = await printed(service, 'DONE {"words":4}');
-    const [exitCode] = await once(service, "exit");
-
-    expect(exitCode).toBe(0);
-    expect(text).toContain(`stdout: counting the words of "all the king's horses"`);
     expect(await brokenPromises()).toEqual([]);
   });
 
@@ -98,14 +66,4 @@ async function printed(child: ChildProcess, text: string): Promise<string> {
     });
     child.once("exit", (code) => reject(new Error(`It ended with ${String(code)} after printing: ${all}`)));
   });
-}
-
-async function allPrinted(child: ChildProcess): Promise<string> {
-  let all = "";
-  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-    all += chunk;
-  });
-  const [exitCode] = await once(child, "close");
-  expect(exitCode).toBe(0);
-  return all;
 }

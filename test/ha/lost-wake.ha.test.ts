@@ -1,5 +1,6 @@
 /** Found by the mix of faults, and directed here: whoever waits for nobody must not wait for the slow sweep. */
 
+import { defineTask } from "@signalbox/core";
 import { createManualScheduler, createTestDatabase, type TestDatabase } from "@signalbox/core/testing";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
@@ -16,7 +17,8 @@ beforeAll(async () => {
 afterAll(async () => await database?.drop());
 
 it("lets the next of a run go when the one ahead is canceled in the moment it is promoted", async () => {
-  const scheduler = await createManualScheduler({ databaseUrl: database.url });
+  const work = defineTask({ kind: "work", run: () => null });
+  const scheduler = await createManualScheduler({ databaseUrl: database.url, tasks: [work] });
   const canceler = new pg.Client({ connectionString: database.url });
   await canceler.connect();
   onTestFinished(async () => {
@@ -24,10 +26,7 @@ it("lets the next of a run go when the one ahead is canceled in the moment it is
     await scheduler.close();
   });
   const { taskRuns } = await scheduler.enqueueMany(
-    [
-      { kind: "work", priority: 1 },
-      { kind: "work", priority: 2 },
-    ],
+    [work.task(null, { priority: 1 }), work.task(null, { priority: 2 })],
     { run: { title: "one at a time", limit: 1 } },
   );
   const [first, second] = taskRuns.map(({ taskRunId }) => String(taskRunId));

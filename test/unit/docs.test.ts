@@ -253,14 +253,6 @@ describe("every page", () => {
   });
 });
 
-describe("docs/guide/processes.md", () => {
-  test("shows the code of examples/embed", () => {
-    const example = read("examples/embed/src/nightly-report.ts").trim();
-
-    expect(blocksIn(read("docs/guide/processes.md"), "ts")).toEqual([example]);
-  });
-});
-
 describe("README.md", () => {
   const page = read("README.md");
 
@@ -277,19 +269,6 @@ describe("README.md", () => {
     expect(blocksIn(page, "sh")).toContain(command);
     expect(read(".ci/run")).toContain(`{ ${command}; }`);
   });
-});
-
-describe("docs/guide", () => {
-  test.each([["once-and-again"]])(
-    "%s shows code of the example of the same name, as it stands there",
-    (name) => {
-      const program = read(`examples/embed/src/${name}.ts`);
-      const shown = blocksIn(read(`docs/guide/${name}.md`), "ts");
-
-      expect(shown.length).toBeGreaterThan(0);
-      expect(shown.filter((block) => !program.includes(`${block}\n`))).toEqual([]);
-    },
-  );
 });
 
 /** Every detail is an empty list: the sentences do not matter here. */

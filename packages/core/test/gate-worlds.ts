@@ -295,7 +295,6 @@ export function oracle(world: World): ReadonlyMap<TaskRunId, WaitingCode | "ADMI
   };
   const verdictOn = (one: Pending): WaitingCode | "ADMITTED" => {
     const goesOn = one.resources.some(({ name }) => reserved.get(name) === one.taskId);
-    if (one.runAt !== null && one.runAt > NOW) return "RUN_AT";
     const rule = ruleAgainst(one, world);
     if (rule !== null) return rule;
     if (!goesOn && open.some((other) => isSmaller(other, one))) return "VERSION_ORDER";
@@ -329,12 +328,13 @@ function limitAgainst(one: Pending, world: World, active: readonly (Active | Pen
   return isFull(`key:${one.concurrencyKey}`) ? "KEY_LIMIT" : null;
 }
 
-/** What people and packages have said about it, whatever is active. */
+/** What its caller, people and packages have said about it, whatever is active. */
 export function ruleAgainst(one: Pending, world: World): WaitingCode | null {
   const scopes = [
     `queue:${one.queue}` as const,
     ...one.resources.map(({ name }) => `resource:${name}` as const),
   ];
+  if (one.runAt !== null && one.runAt > NOW) return "RUN_AT";
   if (world.stopped.has(one.taskId)) return "STOPPED";
   if ([...scopes, `run:${one.runId}` as const].some((scope) => world.paused.has(scope))) return "PAUSED";
   if (!world.served.has(one.kind)) return "NO_EXECUTOR";

@@ -254,7 +254,7 @@ describe("a claim and a renewal at the same moment", () => {
     const early = await claimAndWait({ instanceId });
     await early.commit();
     pause.resume();
-    expect(await renewal).toEqual([{ state: "LIVE" }]);
+    expect(await renewal).toMatchObject([{ state: "LIVE" }]);
     const claim = await claimAndWait({ instanceId });
     await claim.commit();
 

@@ -69,36 +69,18 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 async function take(scheduler: ManualScheduler, what: Step): Promise<void> {
-  switch (what.do) {
-    case "enqueue":
-      await scheduler.enqueueMany(what.specs);
-      return;
-    case "enqueueRun":
-      await scheduler.enqueueMany(what.specs, { run: { title: "run", limit: what.limit } });
-      return;
-    case "work":
-      await scheduler.claim();
-      await scheduler.execute();
-      await scheduler.settle();
-      return;
-    case "cancel":
-    case "putStop":
-    case "takeOffStop":
-      await meddle(scheduler, what);
-      return;
-    case "setQueue":
-    case "setKeyLimit":
-    case "setRate":
-    case "pause":
-    case "resume":
-      await changeRule(scheduler, what);
-  }
+  if (what.do === "enqueue") await scheduler.enqueueMany(what.specs);
+  else if (what.do === "enqueueRun")
+    await scheduler.enqueueMany(what.specs, { run: { title: "run", limit: what.limit } });
+  else if (what.do === "work") {
+    await scheduler.claim();
+    await scheduler.execute();
+    await scheduler.settle();
+  } else if ("which" in what) await meddle(scheduler, what);
+  else await changeRule(scheduler, what);
 }
 
-async function meddle(
-  scheduler: ManualScheduler,
-  what: Extract<Step, { do: "cancel" | "putStop" | "takeOffStop" }>,
-): Promise<void> {
+async function meddle(scheduler: ManualScheduler, what: Extract<Step, { which: number }>): Promise<void> {
   const { taskRuns } = await scheduler.list({ status: ["PENDING", "AVAILABLE"] });
   const chosen = taskRuns[what.which % Math.max(1, taskRuns.length)];
   if (chosen === undefined) return;

@@ -13,9 +13,11 @@ afterAll(box.close);
 
 const orders = { resources: [exclusive("orders")] };
 const wakes = async (): Promise<readonly string[]> =>
-  (await box.query<{ key: string }>("SELECT DISTINCT key FROM signalbox.gate_wake ORDER BY key")).map(
-    ({ key }) => key,
-  );
+  (
+    await box.query<{ key: string }>(
+      "SELECT DISTINCT key FROM signalbox.gate_wake WHERE key NOT LIKE 'executor:%' ORDER BY key",
+    )
+  ).map(({ key }) => key);
 const parkedAt = async (taskRunId: string): Promise<string | null> =>
   await box.value("SELECT blocked_on FROM signalbox.waiting WHERE task_run_id = $1", [taskRunId]);
 const holders = async (): Promise<readonly unknown[]> =>

@@ -58,7 +58,7 @@ describe("a renewal does not wait for, nor hold up,", () => {
     const halfDone = acting.pauseBefore("COMMIT");
     const act = actOf(on)(acting);
     await halfDone.reached;
-    expect(await renewal(renewing)).toEqual(LIVE);
+    expect(await renewal(renewing)).toMatchObject(LIVE);
     halfDone.resume();
     await act;
     // The other way round. What the act does a second time changes nothing.
@@ -68,7 +68,7 @@ describe("a renewal does not wait for, nor hold up,", () => {
     await actOf(on)(acting);
     sent.resume();
 
-    expect(await renewed).toEqual(LIVE);
+    expect(await renewed).toMatchObject(LIVE);
     expect((await leaseOf(on.scheduler))?.leftMs).toBeGreaterThan(100_000);
     expect(await box.statusOf(on.waiting.taskRunId)).toBe(statusOfWaiting);
     expect((await on.scheduler.checkInvariants()).violations).toEqual([]);
@@ -109,7 +109,7 @@ describe("a renewal and a rescue at the same moment", () => {
     await waitUntilBlocked(box.db.client, "rescuer");
     pause.resume();
 
-    expect(await renewal).toEqual(LIVE);
+    expect(await renewal).toMatchObject(LIVE);
     expect(await rescued).toBe(0);
     expect(await leaseOf(scheduler)).toMatchObject({ state: "LIVE" });
     expect(await box.statusOf(running.taskRunId)).toBe("RUNNING");
@@ -160,7 +160,7 @@ describe("two renewals of one instance at the same moment", () => {
     await waitUntilBlocked(box.db.client, "second");
     pause.resume();
 
-    expect([await first, await second]).toEqual([LIVE, LIVE]);
+    expect([await first, await second]).toMatchObject([LIVE, LIVE]);
     expect((await leaseOf(scheduler))?.leftMs).toBeGreaterThan(150_000);
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });

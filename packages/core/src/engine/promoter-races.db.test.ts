@@ -112,8 +112,15 @@ describe("without the gate lock", () => {
     return pool;
   }
 
-  it("the CHECK of resource_use refuses the second holder", async () => {
+  /** The wakes of its join are taken: two passes would meet there, before they meet at a gate. */
+  async function schedulerAtRest(): Promise<ManualScheduler> {
     const scheduler = await box.scheduler();
+    await scheduler.promote();
+    return scheduler;
+  }
+
+  it("the CHECK of resource_use refuses the second holder", async () => {
+    const scheduler = await schedulerAtRest();
     const resources = [exclusive("orders")];
     await scheduler.enqueue(echo.task(1, { resources }));
     const first = lawless("first");
@@ -135,7 +142,7 @@ describe("without the gate lock", () => {
   });
 
   it("the primary key of hold refuses the second in a run's slot", async () => {
-    const scheduler = await box.scheduler();
+    const scheduler = await schedulerAtRest();
     const versioned = { resources: [shared("orders")] };
     const { taskRuns } = await scheduler.enqueueMany(
       [echo.task(1, { ...versioned, version: "2" }), echo.task(2)],
@@ -162,7 +169,7 @@ describe("without the gate lock", () => {
   ])(
     "and without that primary key, a limit of 1 has $active active with the lock $lock",
     async ({ lock, active }) => {
-      const scheduler = await box.scheduler();
+      const scheduler = await schedulerAtRest();
       const versioned = { resources: [shared("orders")] };
       await scheduler.enqueueMany([echo.task(1, { ...versioned, version: "2" }), echo.task(2)], {
         run: { title: "nightly", limit: 1 },
@@ -190,7 +197,7 @@ describe("without the gate lock", () => {
   );
 
   it("a count inside the UPDATE, which has no such net, really breaks the limit", async () => {
-    const scheduler = await box.scheduler();
+    const scheduler = await schedulerAtRest();
     const { runId, taskRuns } = await scheduler.enqueueMany([echo.task(1), echo.task(2)], {
       run: { title: "nightly", limit: 1 },
     });
