@@ -27,11 +27,14 @@ DROP INDEX signalbox.waiting_for_run;
 DROP INDEX signalbox.waiting_for_resource;
 
 ALTER TABLE signalbox.ready
-  ADD COLUMN queue      text NOT NULL DEFAULT 'default',
-  ADD COLUMN rules_no   integer NOT NULL DEFAULT 0,         -- the rules of its queue under which it came here
-  ADD COLUMN open_until timestamptz NOT NULL DEFAULT 'infinity',
-  DROP CONSTRAINT ready_pkey,
-  ADD PRIMARY KEY (kind, queue, priority, task_run_id);
+  ADD COLUMN queue        text NOT NULL DEFAULT 'default',
+  ADD COLUMN available_at timestamptz NOT NULL DEFAULT clock_timestamp(),  -- the stamp of its task run
+  ADD COLUMN rules_no     integer NOT NULL DEFAULT 0,       -- the rules of its queue under which it came here
+  ADD COLUMN open_until   timestamptz NOT NULL DEFAULT 'infinity',
+  DROP CONSTRAINT ready_pkey;
+UPDATE signalbox.ready SET available_at = t.available_at FROM signalbox.task_run AS t WHERE t.id = ready.task_run_id;
+-- By when it came here, not by its age: otherwise what is left of an old run goes before every younger one.
+ALTER TABLE signalbox.ready ADD PRIMARY KEY (kind, queue, priority, available_at, task_run_id);
 CREATE INDEX ready_closing ON signalbox.ready (open_until) WHERE open_until < 'infinity';
 
 -- A queue without a row has no rules: unlimited, weight 1. Rows are never deleted, so that `rules_no` only rises.

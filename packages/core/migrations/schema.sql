@@ -172,9 +172,10 @@ CREATE TABLE signalbox.ready (
   priority smallint NOT NULL,
   task_run_id uuid NOT NULL,
   queue text NOT NULL DEFAULT 'default'::text,
+  available_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   rules_no integer NOT NULL DEFAULT 0,
   open_until timestamp with time zone NOT NULL DEFAULT 'infinity'::timestamp with time zone,
-  CONSTRAINT ready_pkey PRIMARY KEY (kind, queue, priority, task_run_id)
+  CONSTRAINT ready_pkey PRIMARY KEY (kind, queue, priority, available_at, task_run_id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX ready_closing ON signalbox.ready USING btree (open_until) WHERE (open_until < 'infinity'::timestamp with time zone);
 

@@ -107,7 +107,11 @@ describe("cancelMany", () => {
     const ready = await scheduler.enqueue(broken.task(2));
     await box.query("DELETE FROM signalbox.ready WHERE kind = 'broken'");
     await scheduler.claim();
-    await box.query("INSERT INTO signalbox.ready VALUES ('broken', 5, $1)", [ready.taskRunId]);
+    await box.query(
+      `INSERT INTO signalbox.ready (kind, priority, available_at, task_run_id)
+       SELECT 'broken', priority, available_at, id FROM signalbox.task_run WHERE id = $1`,
+      [ready.taskRunId],
+    );
 
     const counts = await scheduler.cancelMany({ kind: "echo" });
 

@@ -21,7 +21,8 @@ export function waitingIsPending(): Statement<Violation> {
      WHERE (t.status = 'PENDING' AND NOT EXISTS (SELECT FROM signalbox.waiting WHERE task_run_id = t.id))
         OR (t.status = 'AVAILABLE'
             AND NOT EXISTS (SELECT FROM signalbox.ready
-                             WHERE kind = t.kind AND queue = t.queue AND priority = t.priority AND task_run_id = t.id))
+                             WHERE kind = t.kind AND queue = t.queue AND priority = t.priority
+                               AND ready.available_at = t.available_at AND task_run_id = t.id))
     UNION ALL
     SELECT format('task run %s has no task', t.id)
       FROM signalbox.task_run AS t

@@ -138,11 +138,10 @@ async function leaveReady(tx: Transaction, taskRuns: readonly TaskRunIdentity[])
   await tx.query(
     sql("leaveReady")`
       DELETE FROM signalbox.ready
-       USING unnest(${taskRuns.map(({ kind }) => kind)}::text[],
-                    ${taskRuns.map(({ queue }) => queue)}::text[],
-                    ${taskRuns.map(({ priority }) => priority)}::smallint[],
-                    ${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (kind, queue, priority, id)
-       WHERE ready.kind = g.kind AND ready.queue = g.queue AND ready.priority = g.priority AND ready.task_run_id = g.id
+       USING signalbox.task_run AS t
+       WHERE t.id = ANY (${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[])
+         AND ready.kind = t.kind AND ready.queue = t.queue AND ready.priority = t.priority
+         AND ready.available_at = t.available_at AND ready.task_run_id = t.id
     `,
   );
 }
@@ -157,12 +156,11 @@ async function leaveReadyAgain(tx: Transaction, taskRuns: readonly TaskRunIdenti
       DELETE FROM signalbox.ready
        WHERE ctid = ANY (ARRAY(
                SELECT r.ctid
-                 FROM unnest(${taskRuns.map(({ kind }) => kind)}::text[],
-                             ${taskRuns.map(({ queue }) => queue)}::text[],
-                             ${taskRuns.map(({ priority }) => priority)}::smallint[],
-                             ${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (kind, queue, priority, id)
+                 FROM signalbox.task_run AS t
                  JOIN signalbox.ready AS r
-                   ON r.kind = g.kind AND r.queue = g.queue AND r.priority = g.priority AND r.task_run_id = g.id
+                   ON r.kind = t.kind AND r.queue = t.queue AND r.priority = t.priority
+                  AND r.available_at = t.available_at AND r.task_run_id = t.id
+                WHERE t.id = ANY (${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[])
                   FOR UPDATE OF r SKIP LOCKED))
     `,
   );

@@ -59,7 +59,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
         DELETE FROM signalbox.ready
          WHERE ctid = ANY (ARRAY(
                  SELECT ctid
-                   FROM (SELECT r.ctid, r.priority, r.task_run_id,
+                   FROM (SELECT r.ctid, r.priority, r.available_at, r.task_run_id,
                                 -- First in first out within a queue; between queues by their weights. Who begins is
                                 -- drawn by lot: otherwise, of one free slot at a time, the heaviest would get each.
                                 (row_number() OVER line - 1 + first_value(r.lot) OVER line)
@@ -67,7 +67,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                            FROM served AS s
                            LEFT JOIN signalbox.queue AS q ON q.name = s.queue
                           CROSS JOIN LATERAL (
-                                SELECT ctid, priority, task_run_id, -ln(1 - random()) AS lot
+                                SELECT ctid, priority, available_at, task_run_id, -ln(1 - random()) AS lot
                                   FROM signalbox.ready
                                  WHERE ready.kind = s.kind AND ready.queue = s.queue
                                    -- Under older rules (no limit, no pause, no window) it may not start any more.
@@ -77,11 +77,11 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                                                 WHERE boot_id = ${instanceId} AND state = 'LIVE'
                                                   AND expires_at > clock_timestamp()
                                                   AND timeline = signalbox.current_timeline())
-                                 ORDER BY priority, task_run_id
+                                 ORDER BY priority, available_at, task_run_id
                                  LIMIT ${freeSlots}
                                    FOR UPDATE SKIP LOCKED) AS r
-                         WINDOW line AS (PARTITION BY s.queue ORDER BY r.priority, r.task_run_id)) AS offered
-                  ORDER BY turn, priority, task_run_id
+                         WINDOW line AS (PARTITION BY s.queue ORDER BY r.priority, r.available_at, r.task_run_id)) AS offered
+                  ORDER BY turn, priority, available_at, task_run_id
                   LIMIT ${freeSlots}))
         RETURNING task_run_id
       ), claimed AS (

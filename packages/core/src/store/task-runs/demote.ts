@@ -64,7 +64,7 @@ export async function demoteStrays(tx: Transaction, limit: number): Promise<read
                         FROM signalbox.ready
                        WHERE ready.kind = part.kind AND ready.queue = part.queue
                          AND (NOT known.served OR ready.rules_no <> q.rules_no)
-                       ORDER BY priority, task_run_id
+                       ORDER BY priority, available_at, task_run_id
                        LIMIT ${limit}
                          FOR UPDATE SKIP LOCKED) AS r
                 -- Most queues never had rules: of those nothing is read.
@@ -88,7 +88,8 @@ export async function demoteTaskRuns(
       DELETE FROM signalbox.ready
        USING signalbox.task_run AS t
        WHERE t.id = ANY (${taskRunIds}::uuid[])
-         AND ready.kind = t.kind AND ready.queue = t.queue AND ready.priority = t.priority AND ready.task_run_id = t.id
+         AND ready.kind = t.kind AND ready.queue = t.queue AND ready.priority = t.priority
+         AND ready.available_at = t.available_at AND ready.task_run_id = t.id
       RETURNING ready.task_run_id AS "taskRunId"
     `,
   );

@@ -73,8 +73,8 @@ export async function insertTasks(
           FROM given
          WHERE gated
       ), new_ready AS (
-        INSERT INTO signalbox.ready (kind, queue, priority, task_run_id, rules_no)
-        SELECT kind, queue, priority, task_run_id, rules_no FROM given WHERE NOT gated
+        INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no)
+        SELECT kind, queue, priority, enqueued_at, task_run_id, rules_no FROM given WHERE NOT gated
       ), new_stop AS (
         INSERT INTO signalbox.stop (task_id, code, detail)
         SELECT DISTINCT ON (task_id, s.code) task_id, s.code, s.detail

@@ -13,7 +13,8 @@ export async function promoteTaskRuns(
   const promoted = await tx.query(
     sql<{ taskRunId: string }>("promoteTaskRuns")`
       UPDATE signalbox.task_run
-         SET status = 'AVAILABLE', available_at = clock_timestamp(), row_version = row_version + 1,
+         -- One instant for the whole pass: within it they go in the order of the line.
+         SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1,
              gated = true                     -- from here on it may hold something, which its end must give back
        WHERE id = ANY (${promotions.map(({ taskRunId }) => taskRunId)}::uuid[])
          AND status = 'PENDING'
@@ -44,8 +45,9 @@ async function moveToReady(
          WHERE blocked_on IS NOT NULL OR waited IS NOT NULL
             ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
       )
-      INSERT INTO signalbox.ready (kind, queue, priority, task_run_id, rules_no, open_until)
-      SELECT gone.kind, gone.queue, gone.priority, gone.task_run_id,
+      INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no, open_until)
+      SELECT gone.kind, gone.queue, gone.priority,
+             (SELECT available_at FROM signalbox.task_run WHERE task_run.id = gone.task_run_id), gone.task_run_id,
              -- Rules change under the gate lock, which we have: these are the ones it was judged by.
              coalesce((SELECT rules_no FROM signalbox.queue WHERE queue.name = gone.queue), 0),
              coalesce((SELECT open_until
