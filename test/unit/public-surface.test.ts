@@ -15,14 +15,17 @@ interface Exported {
 const SURFACE = {
   "packages/core/src/index.ts": {
     values: [
+      "DeferError",
       "ExecutionFailedError",
       "ExecutionStoppedError",
       "NonRetryableError",
+      "RetryLaterError",
       "SchedulerError",
       "createScheduler",
       "defineProcess",
       "defineTask",
       "exclusive",
+      "letGo",
       "shared",
     ],
     types: [
@@ -52,6 +55,7 @@ const SURFACE = {
       "InstanceView",
       "InvariantReport",
       "InvariantViolation",
+      "LetGo",
       "LimitScope",
       "LogEntry",
       "LogPage",
@@ -60,6 +64,7 @@ const SURFACE = {
       "Overview",
       "Pausable",
       "PauseScope",
+      "PollAnswer",
       "ProcessDefinition",
       "ProcessEnd",
       "ProcessHost",
@@ -71,6 +76,7 @@ const SURFACE = {
       "ResourceMode",
       "Retried",
       "RetryCounts",
+      "RetryDecision",
       "RetryFilter",
       "RuleRequest",
       "Rules",

@@ -127,6 +127,17 @@ CREATE TABLE signalbox.open_version (
 );
 CREATE INDEX open_version_of_task_run ON signalbox.open_version USING btree (task_run_id);
 
+CREATE TABLE signalbox.outside_job (
+  task_run_id uuid NOT NULL,
+  kind text NOT NULL,
+  handle jsonb NOT NULL,
+  next_poll_at timestamp with time zone NOT NULL,
+  deadline timestamp with time zone NOT NULL,
+  losses smallint NOT NULL DEFAULT 0,
+  CONSTRAINT outside_job_pkey PRIMARY KEY (task_run_id)
+) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE INDEX outside_job_due ON signalbox.outside_job USING btree (kind, next_poll_at);
+
 CREATE TABLE signalbox.pause (
   over text NOT NULL,
   name text NOT NULL,
@@ -149,6 +160,13 @@ CREATE TABLE signalbox.queue (
   CONSTRAINT queue_limit_is_not_negative CHECK (slot_limit >= 0),
   CONSTRAINT queue_weight_in_range CHECK (weight >= 1 AND weight <= 1000)
 );
+
+CREATE TABLE signalbox.queue_deadline (
+  task_run_id uuid NOT NULL,
+  at timestamp with time zone NOT NULL,
+  CONSTRAINT queue_deadline_pkey PRIMARY KEY (task_run_id)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+CREATE INDEX queue_deadline_due ON signalbox.queue_deadline USING btree (at);
 
 CREATE TABLE signalbox.rate (
   name text NOT NULL,
@@ -290,6 +308,8 @@ CREATE TABLE signalbox.task_run (
   row_version integer NOT NULL DEFAULT 1,
   available_at timestamp with time zone,
   queue text NOT NULL DEFAULT 'default'::text,
+  let_go_at timestamp with time zone,
+  deferrals smallint NOT NULL DEFAULT 0,
   CONSTRAINT task_run_one_per_attempt UNIQUE (task_id, attempt),
   CONSTRAINT task_run_pkey PRIMARY KEY (id),
   CONSTRAINT task_run_active_was_made_available CHECK ((status <> ALL (ARRAY['AVAILABLE'::text, 'RUNNING'::text])) OR available_at IS NOT NULL),
@@ -297,7 +317,8 @@ CREATE TABLE signalbox.task_run (
   CONSTRAINT task_run_ended_with_an_outcome CHECK ((status = ANY (ARRAY['DONE'::text, 'FAILED'::text, 'CANCELED'::text])) = (finished_at IS NOT NULL AND outcome IS NOT NULL)),
   CONSTRAINT task_run_gated_begins_pending CHECK (NOT gated OR status <> 'AVAILABLE'::text OR row_version > 1),
   CONSTRAINT task_run_pending_carries_no_stay CHECK (status <> 'PENDING'::text OR available_at IS NULL AND claimed_at IS NULL AND claimed_by IS NULL),
-  CONSTRAINT task_run_running_was_claimed CHECK (status <> 'RUNNING'::text OR claim_no IS NOT NULL AND claimed_at IS NOT NULL AND claimed_by IS NOT NULL),
+  CONSTRAINT task_run_pending_is_not_let_go CHECK (status <> 'PENDING'::text OR let_go_at IS NULL),
+  CONSTRAINT task_run_running_was_claimed CHECK (status <> 'RUNNING'::text OR claim_no IS NOT NULL AND claimed_at IS NOT NULL AND (claimed_by IS NOT NULL OR let_go_at IS NOT NULL)),
   CONSTRAINT task_run_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'AVAILABLE'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELED'::text]))
 ) WITH (fillfactor=45, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 

@@ -39,6 +39,14 @@ export {
 export type { SchedulerOptions } from "./engine/settings.ts";
 export type { NamedTaskRun, SchedulerEvent } from "./engine/telemetry.ts";
 export {
+  DeferError,
+  type LetGo,
+  letGo,
+  type PollAnswer,
+  type RetryDecision,
+  RetryLaterError,
+} from "./executors/answers.ts";
+export {
   defineTask,
   NonRetryableError,
   type TaskDefinition,

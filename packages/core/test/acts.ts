@@ -1,7 +1,7 @@
 /** What instances do to task runs, as acts on a pool of the test's choice: so that one can be stopped inside another. */
 
 import type { RunId, TaskRunId } from "../src/domain/ids.ts";
-import { type Outcome, settle } from "../src/domain/settlement.ts";
+import { type Ending, settle } from "../src/domain/settlement.ts";
 import { cancelOnce } from "../src/engine/canceler.ts";
 import { claimOnce } from "../src/engine/claimer.ts";
 import { HeldClaims } from "../src/engine/held-claims.ts";
@@ -22,8 +22,8 @@ export type Act<Result = unknown> = (pool: Pool) => Promise<Result>;
 const emit = (): void => {};
 const LEASE_MS = 60_000;
 const NOBODY = { by: null, reason: null };
-export const SUCCESS: Outcome = { kind: "succeeded", output: 1 };
-export const FAILURE: Outcome = {
+export const SUCCESS: Ending = { kind: "succeeded", output: 1 };
+export const FAILURE: Ending = {
   kind: "failed",
   code: "HANDLER_FAILED",
   message: "no",
@@ -45,7 +45,7 @@ export function changeLimit(runId: RunId, limit: number): Act<boolean> {
 }
 
 /** What the scheduler holds ends like this, whether or not that is still its to say. */
-export function settlementsOf(scheduler: ManualScheduler, outcome: Outcome): readonly SettleRequest[] {
+export function settlementsOf(scheduler: ManualScheduler, outcome: Ending): readonly SettleRequest[] {
   return scheduler.held.all().map(({ claim }) => ({
     taskRunId: claim.taskRunId,
     claimNo: claim.claimNo,
@@ -55,7 +55,7 @@ export function settlementsOf(scheduler: ManualScheduler, outcome: Outcome): rea
   }));
 }
 
-export function settleAll(scheduler: ManualScheduler, outcome: Outcome): Act<readonly SettledTaskRun[]> {
+export function settleAll(scheduler: ManualScheduler, outcome: Ending): Act<readonly SettledTaskRun[]> {
   const requests = settlementsOf(scheduler, outcome);
   return async (pool) => await pool.transaction(async (tx) => await settleTaskRuns(tx, requests));
 }
@@ -72,7 +72,7 @@ export function renewFor(
 /** An instance of which a test has every string in hand. */
 export interface Worker {
   readonly claim: Act;
-  readonly settle: (outcome: Outcome, taskRunIds?: readonly TaskRunId[]) => Act;
+  readonly settle: (outcome: Ending, taskRunIds?: readonly TaskRunId[]) => Act;
   readonly reconcile: Act;
   readonly renew: Act;
   readonly expire: Act;

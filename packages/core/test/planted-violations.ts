@@ -30,6 +30,11 @@ export const PLANTED: Readonly<Record<string, readonly Plant[]>> = {
       [set("due", "finished_at = claimed_at - interval '1 s', available_at = enqueued_at")],
     ],
     ["DONE without a claim", [set("t1", "claim_no = NULL")]],
+    ["FAILED before it was claimed, and not by a queue timeout", [set("f1", "claimed_by = NULL")]],
+    [
+      "a queue timeout of one that ran",
+      [event("<x1>", "task_run.queue_timed_out", `'{"from": "RUNNING", "to": "DONE"}'`)],
+    ],
   ],
   S3: [
     ["a gap between the attempts", [set("f2", "attempt = 3")]],
@@ -51,6 +56,19 @@ export const PLANTED: Readonly<Record<string, readonly Plant[]>> = {
   ],
   S5: [
     ["RUNNING that no batch knows", ["DELETE FROM signalbox.claim_batch"]],
+    [
+      "RUNNING that was let go without an outside job",
+      [set("running", "claimed_by = NULL, let_go_at = now()"), "DELETE FROM signalbox.claim_batch"],
+    ],
+    [
+      "RUNNING that was let go and that nobody will ask after",
+      [
+        set("running", "claimed_by = NULL, let_go_at = now()"),
+        "DELETE FROM signalbox.claim_batch",
+        `INSERT INTO signalbox.outside_job (task_run_id, kind, handle, next_poll_at, deadline)
+         VALUES (<running>, 'echo', '1', 'infinity', 'infinity')`,
+      ],
+    ],
     [
       "RUNNING of an owner that is gone",
       [`DELETE FROM signalbox.instance WHERE boot_id = ${stamp("running", "claimed_by")}`],
@@ -136,6 +154,20 @@ export const PLANTED: Readonly<Record<string, readonly Plant[]>> = {
     ],
     ["AVAILABLE that nobody can claim", ["DELETE FROM signalbox.ready WHERE task_run_id = <available>"]],
     ["ready that is not AVAILABLE", ["INSERT INTO signalbox.ready VALUES ('echo', 5, <t1>)"]],
+    [
+      "an outside job of one that has ended",
+      [
+        `INSERT INTO signalbox.outside_job (task_run_id, kind, handle, next_poll_at, deadline)
+         VALUES (<t1>, 'echo', '1', now(), now())`,
+      ],
+    ],
+    [
+      "a queue timeout without a deadline",
+      [
+        `UPDATE signalbox.task SET policy = policy || '{"timeouts": {"queuedMs": 1}}'
+          WHERE id = ${stamp("later", "task_id")}`,
+      ],
+    ],
     ["a task run without a task", [`DELETE FROM signalbox.task WHERE id = ${stamp("t1", "task_id")}`]],
     [
       "an active task run without its slot in the run",

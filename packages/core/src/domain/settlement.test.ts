@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { MAX_INTERRUPTIONS, type Outcome, type RetryPolicy, settle } from "./settlement.ts";
+import {
+  decide,
+  type Ending,
+  MAX_DEFERRALS,
+  MAX_INTERRUPTIONS,
+  type Outcome,
+  type RetryPolicy,
+  settle,
+} from "./settlement.ts";
 
 const policy: RetryPolicy = {
   attempts: 3,
@@ -7,9 +15,9 @@ const policy: RetryPolicy = {
   onLost: "retry",
 };
 const firstAttempt = { attempt: 1, interruptions: 0 };
-const failed: Outcome = { kind: "failed", code: "HANDLER_ERROR", message: "no such table", retryable: true };
-const lost: Outcome = { kind: "instance_lost", code: "LEASE_LOST", instanceName: "app-3" };
-const shutDown: Outcome = { kind: "instance_lost", code: "SHUTDOWN", instanceName: "app-3" };
+const failed: Ending = { kind: "failed", code: "HANDLER_ERROR", message: "no such table", retryable: true };
+const lost: Ending = { kind: "instance_lost", code: "LEASE_LOST", instanceName: "app-3" };
+const shutDown: Ending = { kind: "instance_lost", code: "SHUTDOWN", instanceName: "app-3" };
 
 describe("a success", () => {
   it("makes a task run DONE with its output, and no attempt follows", () => {
@@ -146,5 +154,69 @@ describe("an instance that was shut down", () => {
     const settlement = settle(shutDown, { ...policy, onLost: "fail" }, firstAttempt, 0);
 
     expect(settlement).toMatchObject({ outcome: "SHUTDOWN", nextAttempt: null });
+  });
+});
+
+describe("an error that says when", () => {
+  it("is tried again then, instead of when the backoff says, while attempts are left", () => {
+    const later = { ...failed, retryInMs: 90_000 };
+
+    expect(settle(later, policy, firstAttempt, 0).nextAttempt).toMatchObject({ delayMs: 90_000 });
+    expect(settle(later, policy, { attempt: 3, interruptions: 0 }, 0).nextAttempt).toBeNull();
+  });
+});
+
+describe("an execution that ignores its signal", () => {
+  const stuck: Ending = { kind: "stuck", message: "still there", byShutdown: false };
+
+  it("spends an attempt, and what it held alone is kept for the next", () => {
+    expect(settle(stuck, policy, firstAttempt, 0)).toMatchObject({
+      status: "FAILED",
+      outcome: "HANDLER_STUCK",
+      nextAttempt: { interruptions: 0, keepsExclusiveHolds: true },
+    });
+    expect(settle(stuck, { ...policy, attempts: 1 }, firstAttempt, 0).nextAttempt).toBeNull();
+  });
+
+  it("at a shutdown follows the policy for a lost instance", () => {
+    const atShutdown: Ending = { ...stuck, byShutdown: true };
+
+    expect(settle(atShutdown, { ...policy, attempts: 1 }, firstAttempt, 0)).toMatchObject({
+      outcome: "HANDLER_STUCK",
+      nextAttempt: { delayMs: 0, interruptions: 1, keepsExclusiveHolds: true },
+    });
+    expect(settle(atShutdown, { ...policy, onLost: "fail" }, firstAttempt, 0).nextAttempt).toBeNull();
+  });
+});
+
+describe("resume without anything to resume from", () => {
+  it("is retry", () => {
+    const resume: RetryPolicy = { ...policy, onLost: "resume" };
+    const often = { attempt: 4, interruptions: MAX_INTERRUPTIONS };
+
+    expect(settle(lost, resume, firstAttempt, 0)).toEqual(settle(lost, policy, firstAttempt, 0));
+    expect(settle(lost, resume, often, 0)).toEqual(settle(lost, policy, often, 0));
+  });
+});
+
+describe("what goes on as the same task run", () => {
+  const ways: readonly Outcome[] = [
+    { kind: "deferred", delayMs: 5, reason: null },
+    { kind: "let_go", handle: "job-1", pollInMs: 1, deadlineInMs: 2 },
+    { kind: "poll_again", pollInMs: 1, problem: null },
+  ];
+
+  it.each(ways)("$kind ends nothing", (outcome) => {
+    expect(decide(outcome, policy, { ...firstAttempt, deferrals: MAX_DEFERRALS - 1 }, 0)).toBe(outcome);
+  });
+
+  it("asks for a later time only so often", () => {
+    const [deferral] = ways;
+    if (deferral === undefined) throw new Error("unreachable");
+
+    expect(decide(deferral, policy, { ...firstAttempt, deferrals: MAX_DEFERRALS }, 0)).toMatchObject({
+      kind: "end",
+      settlement: { status: "FAILED", outcome: "TOO_MANY_DEFERRALS", nextAttempt: null },
+    });
   });
 });

@@ -6,24 +6,59 @@ import type { TerminalStatus } from "./task-status.ts";
 /** What an execution came to. Losing its instance is an outcome too, seen by somebody else. */
 export type Outcome =
   | { readonly kind: "succeeded"; readonly output: unknown }
-  | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | {
+      readonly kind: "failed";
+      readonly code: string;
+      readonly message: string;
+      readonly retryable: boolean;
+      /** Instead of what the backoff says. */
+      readonly retryInMs?: number;
+    }
   | { readonly kind: "stopped" }
+  /** It was told to stop, did not, and still runs. */
+  | { readonly kind: "stuck"; readonly message: string; readonly byShutdown: boolean }
   | {
       readonly kind: "instance_lost";
       readonly code: "LEASE_LOST" | "SHUTDOWN";
       readonly instanceName: string;
-    };
+    }
+  /** It asks for a later time. */
+  | { readonly kind: "deferred"; readonly delayMs: number; readonly reason: string | null }
+  /** An outside job goes on with it. */
+  | ({ readonly kind: "let_go" } & NewOutsideJob)
+  /** The outside job still runs; `problem` says why it could not be asked. */
+  | { readonly kind: "poll_again"; readonly pollInMs: number; readonly problem: string | null };
+
+export interface NewOutsideJob {
+  /** By which any instance finds it again; JSON. */
+  readonly handle: unknown;
+  readonly pollInMs: number;
+  readonly deadlineInMs: number;
+}
+
+/** What ends a task run. */
+export type Ending = Exclude<Outcome, { readonly kind: "deferred" | "let_go" | "poll_again" }>;
+
+/** How long a task run may wait, run, and run without a sign of progress. What is missing has no bound. */
+export interface Timeouts {
+  readonly queuedMs?: number;
+  readonly runningMs?: number;
+  readonly progressMs?: number;
+}
 
 export interface RetryPolicy {
   /** Attempts in all, the first included. */
   readonly attempts: number;
   readonly backoff: Backoff;
-  /** What follows when the instance that ran it is lost. */
-  readonly onLost: "retry" | "fail";
+  /** What follows when the instance that ran it is lost. Without a handle to go on from, `resume` is `retry`. */
+  readonly onLost: "retry" | "fail" | "resume";
+  readonly timeouts?: Timeouts;
 }
 
 /** How often a task may lose its instance before it is taken for the reason. */
 export const MAX_INTERRUPTIONS = 3;
+/** How often a task run may ask for a later time. */
+export const MAX_DEFERRALS = 100;
 
 /** The place of a task run in the chain of attempts of its task. */
 export interface AttemptCount {
@@ -52,8 +87,42 @@ export interface NextAttempt {
   readonly keepsExclusiveHolds: boolean;
 }
 
-export function settle(
+/** What is to be written: an end, or one of the ways to go on as the same task run. */
+export type Decision =
+  | { readonly kind: "end"; readonly settlement: Settlement }
+  | Extract<Outcome, { readonly kind: "deferred" | "let_go" | "poll_again" }>;
+
+export function decide(
   outcome: Outcome,
+  policy: RetryPolicy,
+  count: AttemptCount & { readonly deferrals: number },
+  random: number,
+): Decision {
+  switch (outcome.kind) {
+    case "let_go":
+    case "poll_again":
+      return outcome;
+    case "deferred":
+      if (count.deferrals < MAX_DEFERRALS) return outcome;
+      return { kind: "end", settlement: settle(TOO_MANY_DEFERRALS, policy, count, random) };
+    case "succeeded":
+    case "failed":
+    case "stopped":
+    case "stuck":
+    case "instance_lost":
+      return { kind: "end", settlement: settle(outcome, policy, count, random) };
+  }
+}
+
+const TOO_MANY_DEFERRALS: Ending = {
+  kind: "failed",
+  code: "TOO_MANY_DEFERRALS",
+  message: `It asked for a later time more than ${MAX_DEFERRALS} times`,
+  retryable: false,
+};
+
+export function settle(
+  outcome: Ending,
   policy: RetryPolicy,
   count: AttemptCount,
   random: number,
@@ -65,8 +134,10 @@ export function settle(
       return { status: "CANCELED", outcome: "CANCELED", output: null, error: null, nextAttempt: null };
     case "failed":
       return failed(outcome, policy, count, random);
+    case "stuck":
+      return stuck(outcome, policy, count, random);
     case "instance_lost":
-      return lost(outcome, policy, count);
+      return lost(outcome.code, lostMessage(outcome), policy, count);
   }
 }
 
@@ -85,29 +156,52 @@ function failed(
     output: null,
     error: { code: outcome.code, message: outcome.message },
     nextAttempt: again
-      ? { delayMs: backoffMs(policy.backoff, failures, random), interruptions, keepsExclusiveHolds: false }
+      ? {
+          delayMs: outcome.retryInMs ?? backoffMs(policy.backoff, failures, random),
+          interruptions,
+          keepsExclusiveHolds: false,
+        }
       : null,
   };
 }
 
+/** It may still be at work: until its task ends, nobody else gets what it held alone. */
+function stuck(
+  { message, byShutdown }: Extract<Outcome, { kind: "stuck" }>,
+  policy: RetryPolicy,
+  count: AttemptCount,
+  random: number,
+): Settlement {
+  const code = "HANDLER_STUCK";
+  // A shutdown is no fault of the task, even if its end came late.
+  if (byShutdown) return lost(code, message, policy, count);
+  const settlement = failed({ kind: "failed", code, message, retryable: true }, policy, count, random);
+  const { nextAttempt } = settlement;
+  return { ...settlement, nextAttempt: nextAttempt && { ...nextAttempt, keepsExclusiveHolds: true } };
+}
+
+function lostMessage({ code, instanceName }: Extract<Outcome, { kind: "instance_lost" }>): string {
+  return code === "SHUTDOWN"
+    ? `${instanceName} was shut down while it ran this`
+    : `The lease of ${instanceName} ran out while it ran this`;
+}
+
 function lost(
-  { code, instanceName }: Extract<Outcome, { kind: "instance_lost" }>,
+  code: "LEASE_LOST" | "SHUTDOWN" | "HANDLER_STUCK",
+  message: string,
   policy: RetryPolicy,
   { interruptions }: AttemptCount,
 ): Settlement {
-  const again = policy.onLost === "retry" && interruptions < MAX_INTERRUPTIONS;
-  const outcome = policy.onLost === "retry" && !again ? "TOO_MANY_INTERRUPTIONS" : code;
-  const message =
-    code === "SHUTDOWN"
-      ? `${instanceName} was shut down while it ran this`
-      : `The lease of ${instanceName} ran out while it ran this`;
+  const goesOn = policy.onLost !== "fail";
+  const again = goesOn && interruptions < MAX_INTERRUPTIONS;
+  const outcome = goesOn && !again ? "TOO_MANY_INTERRUPTIONS" : code;
   return {
     status: "FAILED",
     outcome,
     output: null,
     error: { code: outcome, message },
     nextAttempt: again
-      ? { delayMs: 0, interruptions: interruptions + 1, keepsExclusiveHolds: code === "LEASE_LOST" }
+      ? { delayMs: 0, interruptions: interruptions + 1, keepsExclusiveHolds: code !== "SHUTDOWN" }
       : null,
   };
 }

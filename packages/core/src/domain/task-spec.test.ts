@@ -202,7 +202,16 @@ describe("what comes from JavaScript without types is refused too", () => {
       { resources: [{ name: "a", mode: "write" }] },
       'task.resources[0].mode: "write" is neither "exclusive" nor "shared"',
     ],
-    [{ onLost: "resume" }, 'task.onLost: "resume" is neither "retry" nor "fail"'],
+    [{ onLost: "again" }, 'task.onLost: "again" is none of "retry", "fail" and "resume"'],
+    [{ timeouts: { queuedMs: 0 } }, "task.timeouts.queuedMs: 0 is not a whole number from 1 to 2147483647"],
+    [
+      { timeouts: { runningMs: 2 ** 31 } },
+      "task.timeouts.runningMs: 2147483648 is not a whole number from 1 to 2147483647",
+    ],
+    [
+      { timeouts: { progressMs: 1.5 } },
+      "task.timeouts.progressMs: 1.5 is not a whole number from 1 to 2147483647",
+    ],
   ])("%o: %s", (fields, sentence) => {
     expect(refusalOf(untyped(fields)).message).toBe(sentence);
   });

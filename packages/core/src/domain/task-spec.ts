@@ -8,7 +8,7 @@ import { SchedulerError } from "./errors.ts";
 import { problemWithJson } from "./json-value.ts";
 import type { Resource } from "./resource.ts";
 import type { QueueName } from "./scope.ts";
-import type { RetryPolicy } from "./settlement.ts";
+import type { RetryPolicy, Timeouts } from "./settlement.ts";
 import { parseVersion, type Version } from "./version.ts";
 
 /** What is to be done, and what must be so before it may start. Made by `task()` of a definition, or by hand. */
@@ -44,8 +44,20 @@ export interface TaskSpec {
     /** How long the next attempt waits. Default: a second, twice as long each time, at most ten minutes. */
     readonly backoff?: Partial<Backoff>;
   };
-  /** What follows when the instance that runs it is lost. Default: "retry". */
+  /**
+   * What follows when the instance that runs it is lost: a new attempt, no new attempt, or any other instance goes on
+   * from the handle that its executor kept. Default: "retry".
+   */
   readonly onLost?: RetryPolicy["onLost"];
+  /** Of each attempt; what runs into one has failed. Default: none. */
+  readonly timeouts?: {
+    /** How long it may be PENDING or AVAILABLE, from its enqueueing or, where it is later, its run time. */
+    readonly queuedMs?: number;
+    /** How long it may run. An outside job has its own deadline. */
+    readonly runningMs?: number;
+    /** How long it may run without a call of `context.progress()`. */
+    readonly progressMs?: number;
+  };
 }
 
 export interface ResolvedTask {
@@ -70,7 +82,9 @@ const MAX_TAGS = 20;
 const MAX_STOPS = 20;
 const MAX_ATTEMPTS = 100;
 // A longer one could lead beyond the last instant the database knows, and the attempt could not be settled.
-const MAX_DELAY_MS = 31_536_000_000;
+export const MAX_DELAY_MS = 31_536_000_000;
+// A timer takes no longer one.
+const MAX_TIMEOUT_MS = 2_147_483_647;
 // Control characters would break lines of the log and the terminal.
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
@@ -190,9 +204,22 @@ function resolvePolicy(spec: TaskSpec, refuse: Refuse): RetryPolicy {
   }
   const backoff = resolveBackoff(spec.retry?.backoff ?? {}, refuse);
   const onLost = spec.onLost ?? "retry";
-  if (onLost !== "retry" && onLost !== "fail")
-    refuse("onLost", `"${String(onLost)}" is neither "retry" nor "fail"`);
-  return { attempts, backoff, onLost };
+  if (!["retry", "fail", "resume"].includes(onLost))
+    refuse("onLost", `"${String(onLost)}" is none of "retry", "fail" and "resume"`);
+  const timeouts = resolveTimeouts(spec.timeouts ?? {}, refuse);
+  return { attempts, backoff, onLost, ...(timeouts === null ? {} : { timeouts }) };
+}
+
+function resolveTimeouts(given: NonNullable<TaskSpec["timeouts"]>, refuse: Refuse): Timeouts | null {
+  const names = ["queuedMs", "runningMs", "progressMs"] as const;
+  const timeouts = names.flatMap((name) => {
+    const ms = given[name];
+    if (ms === undefined) return [];
+    if (!isWholeBetween(ms, 1, MAX_TIMEOUT_MS))
+      refuse(`timeouts.${name}`, `${ms} is not a whole number from 1 to ${MAX_TIMEOUT_MS}`);
+    return [[name, ms] as const];
+  });
+  return timeouts.length === 0 ? null : Object.fromEntries(timeouts);
 }
 
 function resolveBackoff(given: Partial<Backoff>, refuse: Refuse): Backoff {

@@ -21,6 +21,7 @@ import {
   type FoundTaskRun,
   selectByIds,
   selectInRun,
+  selectLetGo,
   selectNewest,
   selectReady,
   selectRunning,
@@ -127,9 +128,12 @@ async function findOpen(
     if (from.includes("PENDING")) await walk(async (after) => await selectWaiting(tx, after, FIND_BITE), add);
     if (from.includes("AVAILABLE"))
       await walk(async (after) => await selectReady(tx, kind, after, FIND_BITE), add);
-    if (from.includes("RUNNING")) await walk(async (after) => await selectRunning(tx, after, FIND_BITE), add);
+    if (from.includes("RUNNING")) {
+      await walk(async (after) => await selectRunning(tx, after, FIND_BITE), add);
+      await walk(async (after) => await selectLetGo(tx, after, FIND_BITE), add);
+    }
   });
-  return taskIds;
+  return [...new Set(taskIds)];
 }
 
 type BiteAnswer = Omit<CancelCounts, "notFound">;

@@ -10,11 +10,13 @@ import type { Loop } from "./loop.ts";
 import {
   claimerLoop,
   joinerLoop,
+  pollerLoop,
   promoterLoop,
   prunerLoop,
   reconcilerLoop,
   rescuerLoop,
   settlerLoop,
+  timerLoop,
   watcherLoop,
 } from "./loops.ts";
 import { Memberships } from "./membership.ts";
@@ -36,9 +38,11 @@ export interface EngineDeps {
 type LoopName =
   | "promoter"
   | "claimer"
+  | "poller"
   | "settler"
   | "rescuer"
   | "reconciler"
+  | "timer"
   | "joiner"
   | "watcher"
   | "pruner";
@@ -61,9 +65,6 @@ export interface Engine {
   health: () => InstanceHealth;
 }
 
-/** How long an execution may take to obey its signal before it counts as stuck, and at shutdown. */
-const OBEY_MS = 5_000;
-
 export function createEngine(deps: EngineDeps): Engine {
   const { pool, settings, wakeups, emit } = deps;
   const wake = (loop: LoopName): void => loops[loop].wake();
@@ -81,10 +82,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const onPassed = (loop: string, tookMs: number): void => emit({ type: "loop.passed", loop, tookMs });
   const parts: EngineParts = { ...deps, memberships, settler, logs, processes, wake, onPassed, onError };
   const loops = loopsOf(parts);
-  const health = keepHealth({ memberships, slots: settings.slots, obeyMs: OBEY_MS, emit });
+  const health = keepHealth({ memberships, slots: settings.slots, emit });
   wakeups.on("signalbox_gate", () => wake("promoter"));
   wakeups.on("signalbox_ready", () => wake("claimer"));
-  wakeups.on("signalbox_cancel", () => wake("reconciler"));
+  wakeups.on("signalbox_cancel", () => {
+    wake("reconciler");
+    wake("poller");
+  });
 
   return {
     start: async () => {
@@ -95,19 +99,18 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     stop: async () => {
       health.drain();
+      memberships.leaving = true;
       memberships.tellDraining();
-      await Promise.all([loops.joiner.stop(), loops.claimer.stop(), loops.pruner.stop()]);
+      const { joiner, claimer, poller, pruner } = loops;
+      await Promise.all([joiner, claimer, poller, pruner].map((loop) => loop.stop()));
       await memberships.startDraining().catch((error: unknown) => onError(error, "draining"));
       if (!(await allEnded(memberships, settings.drainMs))) {
         memberships.stopExecutions();
-        await allEnded(memberships, OBEY_MS);
+        // Each of them ends, or is taken for stuck in its own time.
+        await allEnded(memberships, Number.POSITIVE_INFINITY);
       }
       await processes.close();
-      await Promise.all(
-        [loops.promoter, loops.rescuer, loops.reconciler, loops.settler, loops.watcher].map((loop) =>
-          loop.stop(),
-        ),
-      );
+      await Promise.all(Object.values(loops).map((loop) => loop.stop()));
       await recordTheRest(parts).catch((error: unknown) => {
         // The database is away. What is not recorded is rescued by whoever finds it.
         onError(error, "settler");
@@ -126,6 +129,8 @@ function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {
     settler: settlerLoop(parts),
     rescuer: rescuerLoop(parts),
     reconciler: reconcilerLoop(parts),
+    poller: pollerLoop(parts),
+    timer: timerLoop(parts),
     joiner: joinerLoop(parts),
     watcher: watcherLoop(parts),
     pruner: prunerLoop(parts),
@@ -140,14 +145,14 @@ async function recordTheRest({ pool, settler, memberships, wakeups, emit }: Engi
     left = pass.left > 0;
   }
   const life = memberships.current;
-  if (life === null || life.held.executing > 0) return;
+  if (life === null) return;
   const back = await reconcileOnce({ pool, instanceId: life.instanceId, held: life.held, emit });
   if (back > 0) wakeups.send("signalbox_gate");
 }
 
 async function allEnded(memberships: Memberships, withinMs: number): Promise<boolean> {
   const untilMs = monotonicMs() + withinMs;
-  while (memberships.executing > 0) {
+  while (!memberships.isQuiet) {
     if (monotonicMs() >= untilMs) return false;
     await wait(20);
   }

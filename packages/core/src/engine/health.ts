@@ -19,7 +19,7 @@ export interface InstanceHealth {
   readonly slots: number;
   /** Slots that are taken, by stuck executions too. */
   readonly executing: number;
-  /** Executions that have ignored for 5 s that they were told to stop. */
+  /** Executions that have ignored for longer than they may (`obeyMs`) that they were told to stop. */
   readonly stuck: number;
 }
 
@@ -52,12 +52,10 @@ export interface HealthKeeper {
 export function keepHealth(deps: {
   readonly memberships: Memberships;
   readonly slots: number;
-  /** How long an execution may go on after it was told to stop. */
-  readonly obeyMs: number;
   readonly emit: Emit;
 }): HealthKeeper {
-  const { memberships, slots, obeyMs, emit } = deps;
-  const countStuck = (): number => memberships.stuck(obeyMs);
+  const { memberships, slots, emit } = deps;
+  const countStuck = (): number => memberships.stuck;
   const selfWatch = createSelfWatch({ slots, countStuck, emit });
   let state: HealthFacts["state"] = "not_started";
   return {

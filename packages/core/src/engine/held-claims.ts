@@ -10,23 +10,27 @@ export interface HeldClaim {
   readonly stop: AbortController;
   /** Monotonic time. */
   readonly begunAtMs: number;
-  /** Monotonic time at which it was told to stop. */
-  toldToStopAtMs: number | null;
   /** Its execution has ended; only the settlement is still to be recorded. */
   ended: boolean;
+  /** It ignores its signal. Its settlement does not wait for its end, its slot does. */
+  stuck: boolean;
+  /** Whether a handle is stored by which others can go on; unsure while the write is under way or its answer was lost. */
+  handle: "none" | "unsure" | "kept";
 }
 
-export function stopExecution(held: HeldClaim, because: ExecutionStoppedError["because"]): void {
-  held.toldToStopAtMs ??= monotonicMs();
-  held.stop.abort(new ExecutionStoppedError(because));
+export function stopExecution({ stop }: HeldClaim, because: ExecutionStoppedError["because"]): void {
+  stop.abort(new ExecutionStoppedError(because));
 }
 
 export class HeldClaims {
   readonly #held = new Map<TaskRunId, HeldClaim>();
   readonly #openByBatch = new Map<number, number>();
   readonly #requests = new Set<number>();
+  readonly #polls = new Set<number>();
   #lastRequestNo = 0;
   #executing = 0;
+  #polling = 0;
+  #stuck = 0;
 
   /** Claims that may come with answers that are still on their way count as taken. */
   freeSlots(slots: number): number {
@@ -39,12 +43,20 @@ export class HeldClaims {
     return this.#lastRequestNo;
   }
 
+  /** As `beginRequest`, for outside jobs: what comes with the answer takes no slots. */
+  beginPoll(): number {
+    this.#lastRequestNo += 1;
+    this.#polls.add(this.#lastRequestNo);
+    return this.#lastRequestNo;
+  }
+
   endRequest(requestNo: number): void {
     this.#requests.delete(requestNo);
+    this.#polls.delete(requestNo);
   }
 
   isOnItsWay(requestNo: number): boolean {
-    return this.#requests.has(requestNo);
+    return this.#requests.has(requestNo) || this.#polls.has(requestNo);
   }
 
   add(claim: Claim): HeldClaim {
@@ -55,12 +67,15 @@ export class HeldClaims {
       claim,
       stop: new AbortController(),
       begunAtMs: monotonicMs(),
-      toldToStopAtMs: null,
       ended: false,
+      stuck: false,
+      handle: claim.job === null ? "none" : "kept",
     };
     this.#held.set(claim.taskRunId, held);
     this.#openByBatch.set(claim.claimNo, (this.#openByBatch.get(claim.claimNo) ?? 0) + 1);
-    this.#executing += 1;
+    // A look at an outside job takes no slot: an instance that is busy for hours must not keep it waiting.
+    if (claim.job === null) this.#executing += 1;
+    else this.#polling += 1;
     return held;
   }
 
@@ -68,7 +83,15 @@ export class HeldClaims {
   endExecution(held: HeldClaim): void {
     if (held.ended) return;
     held.ended = true;
-    this.#executing -= 1;
+    if (held.claim.job === null) this.#executing -= 1;
+    else this.#polling -= 1;
+    if (held.stuck) this.#stuck -= 1;
+  }
+
+  markStuck(held: HeldClaim): void {
+    if (held.ended || held.stuck) return;
+    held.stuck = true;
+    this.#stuck += 1;
   }
 
   /** The settlement is recorded, or was refused. */
@@ -100,11 +123,17 @@ export class HeldClaims {
     return this.#executing;
   }
 
-  /** Executions that have ignored for this long that they were told to stop. */
-  stuck(forMs: number): number {
-    const beforeMs = monotonicMs() - forMs;
-    return this.all().filter(
-      ({ ended, toldToStopAtMs }) => !ended && toldToStopAtMs !== null && toldToStopAtMs <= beforeMs,
-    ).length;
+  get polling(): number {
+    return this.#polling;
+  }
+
+  /** Executions that ignore their signal and have not ended; each still takes up what it took. */
+  get stuck(): number {
+    return this.#stuck;
+  }
+
+  /** Nothing is at work any more but what ignores its signal. */
+  get isQuiet(): boolean {
+    return this.#executing + this.#polling <= this.#stuck;
   }
 }

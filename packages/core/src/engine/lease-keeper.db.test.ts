@@ -44,6 +44,8 @@ async function warmUp(): Promise<void> {
     onRenewed,
     onFailed: () => {},
     onLost: () => {},
+    onOverdue: () => {},
+    onOverdueFailed: () => {},
   });
   await until(() => renewed);
   await first.stop();
@@ -74,6 +76,8 @@ beforeEach(async () => {
       renewals += 1;
     },
     onFailed: (error) => failures.push(error),
+    onOverdue: () => {},
+    onOverdueFailed: () => {},
     onLost: () => {
       losses += 1;
       told.push("lost");
@@ -179,6 +183,8 @@ it("lets the next life be renewed by the same thread, and the one before by nobo
       onRenewed,
       onFailed: () => {},
       onLost: () => {},
+      onOverdue: () => {},
+      onOverdueFailed: () => {},
     });
     lives.push({ instanceId: bootId, lease: keeper, renewed: 0 });
   };

@@ -1,11 +1,14 @@
 /** Watches over the lease of one boot id: knows until when it may be trusted, and says when it is gone. */
 
-import type { InstanceId } from "../domain/ids.ts";
+import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import { settle } from "../domain/settlement.ts";
 import type { LeaseSource } from "../executors/process/running-process.ts";
+import type { HeldClaim } from "./held-claims.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
 import type { LeaseRenewer } from "./lease-renewer.ts";
 import type { LeaseMessage } from "./lease-thread.ts";
 import { monotonicMs } from "./monotonic.ts";
+import type { WatchedClaim } from "./overdue-watch.ts";
 
 export interface LeaseKeeperOptions {
   readonly instanceId: InstanceId;
@@ -22,10 +25,16 @@ export interface LeaseKeeperOptions {
   readonly onFailed: (error: unknown, trustedForMs: number) => void;
   /** Called once: everything must be given up now, before the lease ends in the database. */
   readonly onLost: () => void;
+  /** The thread has settled what ran for too long, while the main loop could not. */
+  readonly onOverdue: (taskRunId: TaskRunId) => void;
+  readonly onOverdueFailed: (error: unknown) => void;
 }
 
 export interface LeaseKeeper {
   isTrusted: () => boolean;
+  /** From now on the thread ends it, should its timeout and then `obeyMs` pass without a word from the main loop. */
+  watch: (held: HeldClaim, obeyMs: number) => void;
+  unwatch: (held: HeldClaim) => void;
   /** What a warden must know of it. */
   readonly source: LeaseSource;
   stop: () => Promise<void>;
@@ -51,13 +60,20 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   };
   renewer.renew({ instanceId, memory: buffer }, (message: LeaseMessage) => {
     if (over) return;
-    if (message.kind === "failed") {
-      options.onFailed(errorOf(message), Math.max(0, trustedForMs()));
-      return;
+    switch (message.kind) {
+      case "renewed":
+        options.onTimeline(message.timeline);
+        return options.onRenewed(message.tookMs);
+      case "lost":
+        options.onTimeline(message.timeline);
+        return lose();
+      case "failed":
+        return options.onFailed(errorOf(message), Math.max(0, trustedForMs()));
+      case "overdue":
+        return options.onOverdue(message.taskRunId);
+      case "overdue_failed":
+        return options.onOverdueFailed(errorOf(message));
     }
-    options.onTimeline(message.timeline);
-    if (message.kind === "lost") lose();
-    else options.onRenewed(message.tookMs);
   });
   const timer = setInterval(
     () => {
@@ -69,6 +85,7 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
 
   return {
     isTrusted,
+    ...watchOf(renewer, instanceId),
     source: {
       life: instanceId,
       leaseMs,
@@ -87,7 +104,31 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
   };
 }
 
+function watchOf(renewer: LeaseRenewer, instanceId: InstanceId): Pick<LeaseKeeper, "watch" | "unwatch"> {
+  return {
+    watch: (held, obeyMs) => {
+      const claim = watchedClaim(held, instanceId, obeyMs);
+      if (claim !== null) renewer.watch(claim);
+    },
+    unwatch: ({ claim }) => {
+      if (claim.policy.timeouts?.runningMs !== undefined) renewer.unwatch(claim);
+    },
+  };
+}
+
+/** With what is to be written made up beforehand: the thread only compares clocks. */
+function watchedClaim({ claim }: HeldClaim, claimedBy: InstanceId, obeyMs: number): WatchedClaim | null {
+  const { taskRunId, claimNo, runId, policy } = claim;
+  const runningMs = policy.timeouts?.runningMs;
+  // What always ends by itself is never settled before its end.
+  if (runningMs === undefined || claim.job !== null || !Number.isFinite(obeyMs)) return null;
+  const message = `It ran for more than ${runningMs} ms while the event loop was blocked, so that nobody could stop it`;
+  const settlement = settle({ kind: "stuck", message, byShutdown: false }, policy, claim, Math.random());
+  const overdueAtMs = monotonicMs() + runningMs + obeyMs;
+  return { taskRunId, claimNo, claimedBy, runId, settlement, overdueAtMs };
+}
+
 /** An error does not keep its code on the way between threads. */
-function errorOf({ message, code }: Extract<LeaseMessage, { kind: "failed" }>): Error {
+function errorOf({ message, code }: { readonly message: string; readonly code: string | null }): Error {
   return Object.assign(new Error(message), code === null ? {} : { code });
 }

@@ -6,6 +6,7 @@
 import type { Worker } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
 import type { LeaseMessage, LeaseOrder, LeaseThreadData, ReportRequest } from "./lease-thread.ts";
+import type { WatchedClaim, WatchRequest } from "./overdue-watch.ts";
 import { startThread } from "./start-thread.ts";
 
 export interface LeaseRenewer {
@@ -18,6 +19,9 @@ export interface LeaseRenewer {
   readonly rest: (instanceId: InstanceId) => void;
   /** Tells every good renewal there as well. */
   readonly reportTo: (path: string) => void;
+  /** Ends this claim of the life it renews when it is overdue, unless `unwatch` is called before. */
+  readonly watch: (claim: WatchedClaim) => void;
+  readonly unwatch: (claim: Pick<WatchedClaim, "taskRunId" | "claimNo">) => void;
   readonly end: () => Promise<void>;
 }
 
@@ -57,6 +61,12 @@ export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
     },
     reportTo: (path) => {
       started().postMessage({ reportTo: path } satisfies ReportRequest);
+    },
+    watch: (claim) => {
+      if (claim.claimedBy === current) started().postMessage({ watch: claim } satisfies WatchRequest);
+    },
+    unwatch: ({ taskRunId, claimNo }) => {
+      thread?.postMessage({ unwatch: { taskRunId, claimNo } } satisfies WatchRequest);
     },
     end: async () => {
       await thread?.terminate();

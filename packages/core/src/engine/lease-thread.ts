@@ -5,13 +5,15 @@
  */
 
 import { connect, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import type { InstanceId } from "../domain/ids.ts";
+import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { line } from "../executors/process/warden-messages.ts";
 import { openPool } from "../store/database.ts";
 import { renewOnce } from "../store/instances/renew.ts";
 import { type LeaseMemory, openLeaseMemory } from "./lease-memory.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { type WatchRequest, watchOverdue } from "./overdue-watch.ts";
 
 export interface LeaseThreadData {
   readonly url: string;
@@ -26,6 +28,10 @@ export type LeaseMessage = { readonly instanceId: InstanceId } & (
   | { readonly kind: "renewed"; readonly timeline: number; readonly tookMs: number }
   | { readonly kind: "lost"; readonly timeline: number }
   | { readonly kind: "failed"; readonly message: string; readonly code: string | null }
+  /** What is overdue could not be settled here. */
+  | { readonly kind: "overdue_failed"; readonly message: string; readonly code: string | null }
+  /** It was settled here, because the main loop did not. */
+  | { readonly kind: "overdue"; readonly taskRunId: TaskRunId }
 );
 
 interface Life {
@@ -46,22 +52,25 @@ const MAIN_LOOP_DEAD_MS = 120_000;
 const data = workerData as LeaseThreadData;
 const pool = openPool({
   url: data.url,
-  size: 1,
+  // One for the beats, and one for what is overdue: a settle may wait for a lock, a renewal must not.
+  size: 2,
   // A beat that takes longer than a quarter of the lease is of no use: better to try again on a new connection.
   queryTimeoutMs: Math.max(data.beatMs, data.leaseMs / 4),
   applicationName: "signalbox lease",
   keepsIdle: true,
 });
+const overdue = watchOverdue(pool);
 let life: Life | null = null;
 let beatAtOnce: () => void = () => {};
 
-parentPort?.on("message", (order: LeaseOrder | ReportRequest) => {
-  if (order !== null && "reportTo" in order) {
-    reportTo(order);
-    return;
+parentPort?.on("message", (order: LeaseOrder | ReportRequest | WatchRequest) => {
+  if (order !== null && "reportTo" in order) reportTo(order);
+  else if (order !== null && ("watch" in order || "unwatch" in order)) overdue.take(order);
+  else {
+    life = order === null ? null : beginLife(order);
+    overdue.forget();
+    beatAtOnce();
   }
-  life = order === null ? null : beginLife(order);
-  beatAtOnce();
 });
 
 function beginLife({ instanceId, memory: buffer }: NonNullable<LeaseOrder>): Life {
@@ -120,13 +129,25 @@ async function beat(of: Life): Promise<void> {
     tellWarden(instanceId, sentAtMs);
     tell({ kind: "renewed", instanceId, timeline: renewed.timeline, tookMs: monotonicMs() - sentAtMs });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : null;
-    tell({
-      kind: "failed",
-      instanceId,
-      message: error instanceof Error ? error.message : String(error),
-      code,
-    });
+    tellFailed("failed", instanceId, error);
+  }
+}
+
+function tellFailed(kind: "failed" | "overdue_failed", instanceId: InstanceId, error: unknown): void {
+  const code = error instanceof Error && "code" in error ? String(error.code) : null;
+  tell({ kind, instanceId, message: error instanceof Error ? error.message : String(error), code });
+}
+
+/** Beside the beats, so that a lock it waits for does not cost the lease. What fails is tried again with the next look. */
+async function keepEndingOverdue(): Promise<void> {
+  for (;;) {
+    const instanceId = life?.instanceId;
+    try {
+      for (const ended of await overdue.endOverdue()) tell({ kind: "overdue", ...ended });
+    } catch (error) {
+      if (instanceId !== undefined) tellFailed("overdue_failed", instanceId, error);
+    }
+    await wait(data.beatMs);
   }
 }
 
@@ -150,4 +171,4 @@ async function rest(ms: number): Promise<void> {
   });
 }
 
-await keepBeating();
+await Promise.all([keepBeating(), keepEndingOverdue()]);

@@ -41,6 +41,7 @@ export function createLogWriter(deps: LogWriterDeps): LogWriter {
   return {
     open: ({ taskRunId, claimNo }, claimedBy) => {
       let log: OpenLog | null = null;
+      let ended: Promise<void> | null = null;
       return {
         write: (content, stream = "task") => {
           if (log !== null && log.ending !== null) return;
@@ -48,8 +49,9 @@ export function createLogWriter(deps: LogWriterDeps): LogWriter {
           log.backlog.write(stream, typeof content === "string" ? asLine(content) : content);
           storage.storeSoon(log);
         },
+        // One that ignores its signal is ended twice: when it is settled, and when it ends.
         end: async () => {
-          if (log !== null) await storage.storeRest(log);
+          if (log !== null) await (ended ??= storage.storeRest(log));
         },
       };
     },

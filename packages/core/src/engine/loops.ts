@@ -1,19 +1,19 @@
 /** The loops of a started instance: who runs which pass when, and what wakes whom. */
 
 import type { TaskRunId } from "../domain/ids.ts";
-import type { Outcome } from "../domain/settlement.ts";
+import { msUntilNextPoll } from "../store/outside-jobs/take.ts";
 import { isAnyReady } from "../store/task-runs/claim.ts";
+import { beginExecution } from "./begin-execution.ts";
 import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
-import type { HeldClaim } from "./held-claims.ts";
 import { createLoop, type Loop } from "./loop.ts";
-import type { Membership } from "./membership.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { pollableKinds, takeDueOnce } from "./poller.ts";
 import { type PromotionPass, promoteOnce } from "./promoter.ts";
 import { pruneOnce } from "./pruner.ts";
+import { failOverdueOnce } from "./queue-timer.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import { rescueOnce } from "./rescuer.ts";
-import { execute } from "./runner.ts";
 import type { Emit } from "./telemetry.ts";
 import { watchOnce } from "./watcher.ts";
 
@@ -82,9 +82,10 @@ export function claimerLoop(parts: EngineParts): Loop {
         slots,
         batchSize,
         held,
-        isTrusted: lease.isTrusted,
+        // What comes while the instance leaves is not started: it goes back unharmed.
+        isTrusted: () => lease.isTrusted() && !memberships.leaving,
       });
-      for (const each of claimed) begin(parts, life, each);
+      for (const each of claimed) beginExecution(parts, life, each);
       // Of their runs fewer are AVAILABLE now, and others may have waited for that.
       if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
       if (held.freeSlots(slots) < 1) return "rest";
@@ -96,44 +97,59 @@ export function claimerLoop(parts: EngineParts): Loop {
   });
 }
 
-function begin(
-  { settings, executors, settler, logs, processes, emit, wake }: EngineParts,
-  life: Membership,
-  held: HeldClaim,
-): void {
-  const { taskRunId, taskId, kind, title, attempt, claimNo, waitedMs, availableMs } = held.claim;
-  const named = { taskRunId, taskId, kind, title, attempt };
-  emit({ type: "task_run.claimed", ...named, claimNo, waitedMs, availableMs });
-  const log = logs.open(held.claim, life.instanceId);
-  void execute(held, executors, settings.name, {
-    log: log.write,
-    endLog: log.end,
-    processes: processes.of(life.lease.source),
-  })
-    // Whatever a handler does is an outcome, also what nobody thought of.
-    .catch(
-      (): Outcome => ({
-        kind: "failed",
-        code: "HANDLER_FAILED",
-        message: "threw something strange",
-        retryable: true,
-      }),
-    )
-    .then((outcome) => {
-      life.held.endExecution(held);
-      settler.add(held.claim, life.instanceId, outcome, life.held);
-      wake("settler");
-      wake("claimer");
-    });
+/** Asks after the outside jobs that are due. */
+export function pollerLoop(parts: EngineParts): Loop {
+  const { pool, settings, executors, memberships, onPassed, onError } = parts;
+  const kinds = pollableKinds(executors);
+  return createLoop({
+    name: "poller",
+    intervalMs: settings.pollIntervalMs,
+    pass: async () => {
+      const life = memberships.current;
+      if (life === null || kinds.length === 0) return "rest";
+      const { instanceId, held, lease } = life;
+      const isTrusted = (): boolean => lease.isTrusted() && !memberships.leaving;
+      const taken = await takeDueOnce({ pool, instanceId, kinds, held, isTrusted });
+      for (const each of taken) beginExecution(parts, life, each);
+      return soon(await msUntilNextPoll(pool, kinds), settings.pollIntervalMs);
+    },
+    onPassed,
+    onError,
+  });
 }
 
-export function settlerLoop({ settings, settler, wakeups, onPassed, onError }: EngineParts): Loop {
+/** What has waited for too long. */
+export function timerLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
+  const { batchSize } = settings;
+  return createLoop({
+    name: "timer",
+    intervalMs: settings.pollIntervalMs,
+    pass: async () => {
+      const { failed, nextDueMs } = await failOverdueOnce({ pool, batchSize, emit });
+      if (failed > 0) wakeups.send("signalbox_gate");
+      return soon(nextDueMs, settings.pollIntervalMs);
+    },
+    onPassed,
+    onError,
+  });
+}
+
+/** What is due and was left alone is somebody else's: a pause keeps us from asking without end. */
+const LEAST_PAUSE_MS = 20;
+
+function soon(dueInMs: number | null, atMostMs: number): "rest" | { readonly againInMs: number } {
+  if (dueInMs === null || dueInMs >= atMostMs) return "rest";
+  return { againInMs: Math.max(LEAST_PAUSE_MS, dueInMs + 1) };
+}
+
+export function settlerLoop({ settings, settler, wakeups, wake, onPassed, onError }: EngineParts): Loop {
   return createLoop({
     name: "settler",
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
-      const { left, opensGates } = await settler.settleOnce();
+      const { left, opensGates, letGo } = await settler.settleOnce();
       if (opensGates) wakeups.send("signalbox_gate");
+      if (letGo) wake("poller");
       return left > 0 ? { againInMs: 0 } : "rest";
     },
     onPassed,

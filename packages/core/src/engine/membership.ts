@@ -3,10 +3,11 @@
  * lost everything is given up, and the instance comes back as somebody new.
  */
 
-import type { InstanceId } from "../domain/ids.ts";
+import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
 import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
 import { followTimeline } from "../store/instances/timeline.ts";
+import { namedOf } from "./finished.ts";
 import { HeldClaims, stopExecution } from "./held-claims.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { type LeaseRenewer, startLeaseRenewer } from "./lease-renewer.ts";
@@ -33,6 +34,8 @@ export class Memberships {
   #current: Membership | null = null;
   /** Lives that ended with executions which ignore their signal: these still take up slots. */
   #former: HeldClaims[] = [];
+  /** From now on nothing is to be started. */
+  leaving = false;
   #timeline: number | null = null;
   #renewer: LeaseRenewer | null = null;
 
@@ -44,19 +47,22 @@ export class Memberships {
     return this.#current;
   }
 
-  get executing(): number {
-    return [...this.#former, ...(this.#current === null ? [] : [this.#current.held])].reduce(
-      (sum, { executing }) => sum + executing,
-      0,
-    );
+  get #lives(): readonly HeldClaims[] {
+    return [...this.#former, ...(this.#current === null ? [] : [this.#current.held])];
   }
 
-  /** Executions of this life and of former ones that have ignored their signal for this long. */
-  stuck(forMs: number): number {
-    return [...this.#former, ...(this.#current === null ? [] : [this.#current.held])].reduce(
-      (sum, held) => sum + held.stuck(forMs),
-      0,
-    );
+  get executing(): number {
+    return this.#lives.reduce((sum, { executing }) => sum + executing, 0);
+  }
+
+  /** Nothing is at work any more but what ignores its signal. */
+  get isQuiet(): boolean {
+    return this.#lives.every((held) => held.isQuiet);
+  }
+
+  /** How many executions ignore their signal, in this life and in those before. */
+  get stuck(): number {
+    return this.#lives.reduce((sum, { stuck }) => sum + stuck, 0);
   }
 
   /** Slots that this life may use: those of former lives are given back when their executions end. */
@@ -91,6 +97,8 @@ export class Memberships {
       onFailed: (error, trustedForMs) =>
         emit({ type: "lease.renewal_failed", instanceId, trustedForMs, error }),
       onLost: () => this.#fence(instanceId),
+      onOverdue: (taskRunId) => this.#tellOverdue(taskRunId),
+      onOverdueFailed: (error) => emit({ type: "loop.failed", loop: "overdue watch", error }),
     });
     this.#current = { instanceId, held: new HeldClaims(), lease };
     emit({ type: "instance.joined", instanceId });
@@ -130,8 +138,9 @@ export class Memberships {
     await life?.lease.stop();
     await this.#renewer?.end();
     if (life === null) return;
-    // An execution that ignores its signal is still at work: nobody may take it over before the lease has run out.
-    if (life.held.executing > 0) return;
+    // What ignores its signal and could not even be settled is still at work: nobody may take it over before the lease
+    // has run out.
+    if (life.held.all().some(({ ended }) => !ended)) return;
     try {
       await this.#deps.pool.transaction(async (tx) => await leaveCluster(tx, life.instanceId));
     } catch (error) {
@@ -139,6 +148,15 @@ export class Memberships {
       this.#deps.emit({ type: "loop.failed", loop: "leaving", error });
     }
     this.#deps.emit({ type: "instance.left", instanceId: life.instanceId });
+  }
+
+  /** The thread has ended it in the database while this loop was blocked. */
+  #tellOverdue(taskRunId: TaskRunId): void {
+    const held = this.#current?.held.get(taskRunId);
+    if (held === undefined) return;
+    const { claim } = held;
+    stopExecution(held, "run_timeout");
+    this.#deps.emit({ type: "task_run.overdue", ...namedOf(claim), claimNo: claim.claimNo });
   }
 
   /** Before the lease ends in the database: whoever takes over then meets nobody. */

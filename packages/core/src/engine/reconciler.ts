@@ -5,6 +5,7 @@
 
 import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
+import { returnOutsideJobs } from "../store/outside-jobs/let-go.ts";
 import { forgetEndedBatches, listRunning, type RunningRow } from "../store/task-runs/claim.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import { type HeldClaim, type HeldClaims, stopExecution } from "./held-claims.ts";
@@ -27,16 +28,33 @@ export async function reconcileOnce({ pool, instanceId, held, emit }: ReconcileD
   });
   for (const { taskRunId, cancelRequested } of rows) {
     const running = cancelRequested ? held.get(taskRunId) : undefined;
-    if (running !== undefined && !running.stop.signal.aborted) stopExecution(running, "cancel");
+    if (running !== undefined && isToBeTold(running)) stopExecution(running, "cancel");
   }
   abortWhatIsNotOurs(heldBefore, rows, emit);
   const lost = rows.filter((row) => isLost(row, held));
   if (lost.length === 0) return 0;
+  const jobs = lost.filter(({ letGo }) => letGo);
+  if (jobs.length > 0) await returnLostPolls(pool, instanceId, jobs);
   const back = await pool.transaction(async (tx) => await handBackTaskRuns(tx, instanceId, lost));
   for (const { taskRunId, claimNo } of lost) {
     if (back.get(taskRunId) === "PENDING") emit({ type: "task_run.handed_back", taskRunId, claimNo });
   }
   return back.size;
+}
+
+/** Who is about to end an outside job because of the cancel is not disturbed by it. */
+function isToBeTold({ claim, stop }: HeldClaim): boolean {
+  return !stop.signal.aborted && claim.job?.cancelRequested !== true;
+}
+
+/** These have started, elsewhere: they are polled on, never handed back. */
+async function returnLostPolls(
+  pool: Pool,
+  instanceId: InstanceId,
+  jobs: readonly RunningRow[],
+): Promise<void> {
+  const requests = jobs.map((job) => ({ ...job, claimedBy: instanceId, pollInMs: 0 }));
+  await pool.transaction(async (tx) => await returnOutsideJobs(tx, requests));
 }
 
 /** The database says that we run it, and we know nothing of it: the answer to our claim never came. */

@@ -1,8 +1,9 @@
 /** Settles what dead instances left RUNNING. Any instance may; two at once settle each task run once. */
 
-import { type Settlement, settle } from "../domain/settlement.ts";
+import { MAX_INTERRUPTIONS, type Settlement, settle } from "../domain/settlement.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { forgetDead, type LostInstance, markLost } from "../store/instances/instance.ts";
+import { resumeTaskRuns } from "../store/outside-jobs/take.ts";
 import { findLost, forgetLostBatches, type LostTaskRun, recordRescue } from "../store/task-runs/rescue.ts";
 import { type SettledTaskRun, settleTaskRuns } from "../store/task-runs/settle.ts";
 import type { Emit } from "./telemetry.ts";
@@ -21,45 +22,78 @@ export interface RescueDeps {
 export async function rescueOnce({ pool, graceMs, batchSize, emit }: RescueDeps): Promise<number> {
   const lostInstances = await pool.transaction(async (tx) => await markLost(tx, graceMs));
   for (const instance of lostInstances) tellLost(emit, instance);
-  const { lost, settled } = await pool.transaction(async (tx) => await settleLost(tx, batchSize));
+  const { lost, settled, outside } = await pool.transaction(async (tx) => await settleLost(tx, batchSize));
   for (const row of settled)
     tellRescued(
       emit,
       lost.find(({ taskRunId }) => taskRunId === row.taskRunId),
       row,
     );
+  // A transaction of its own: within one, task runs are locked in the order of their ids.
+  const resumed =
+    outside.length === 0 ? [] : await pool.transaction(async (tx) => await resumeLost(tx, outside));
+  for (const taskRun of resumed) tellResumed(emit, taskRun);
   await pool.transaction(async (tx) => {
     await forgetLostBatches(tx);
     await forgetDead(tx, REMEMBER_DEAD_MS);
   });
-  return settled.length;
+  return resumed.length + settled.length;
 }
 
-async function settleLost(
-  tx: Transaction,
-  batchSize: number,
-): Promise<{ readonly lost: readonly LostTaskRun[]; readonly settled: readonly SettledTaskRun[] }> {
-  const lost = await findLost(tx, batchSize);
-  if (lost.length === 0) return { lost, settled: [] };
+/** What goes on outside is not lost with its instance: others poll on, and nothing is begun again. */
+async function resumeLost(tx: Transaction, lost: readonly LostTaskRun[]): Promise<readonly LostTaskRun[]> {
+  const resumed = await resumeTaskRuns(tx, lost);
+  return lost.filter(({ taskRunId }) => resumed.has(taskRunId));
+}
+
+function goesOnOutside({ job, policy }: LostTaskRun): boolean {
+  if (job === null || job.losses >= MAX_INTERRUPTIONS) return false;
+  return job.letGo || policy.onLost === "resume";
+}
+
+interface Rescued {
+  readonly lost: readonly LostTaskRun[];
+  readonly settled: readonly SettledTaskRun[];
+  /** To be resumed instead. */
+  readonly outside: readonly LostTaskRun[];
+}
+
+async function settleLost(tx: Transaction, batchSize: number): Promise<Rescued> {
+  const found = await findLost(tx, batchSize);
+  const outside = found.filter(goesOnOutside);
+  const lost = found.filter((taskRun) => !goesOnOutside(taskRun));
+  if (lost.length === 0) return { lost, settled: [], outside };
   const settled = await settleTaskRuns(
     tx,
-    lost.map((taskRun) => ({ ...taskRun, settlement: settlementOf(taskRun) })),
+    lost.map((taskRun) => ({
+      ...taskRun,
+      settlement: settlementOf(taskRun),
+      outside: taskRun.job !== null,
+    })),
   );
   const ids = new Set(settled.map(({ taskRunId }) => taskRunId));
   await recordRescue(
     tx,
     lost.filter(({ taskRunId }) => ids.has(taskRunId)),
   );
-  return { lost, settled };
+  return { lost, settled, outside };
 }
 
-function settlementOf({ instanceName, policy, attempt, interruptions }: LostTaskRun): Settlement {
+function settlementOf({ instanceName, policy, attempt, interruptions, job }: LostTaskRun): Settlement {
   const outcome = { kind: "instance_lost", code: "LEASE_LOST", instanceName } as const;
-  return settle(outcome, policy, { attempt, interruptions }, 0);
+  // Whoever polled it was lost each time: it may be the reason, and to begin anew would not change that.
+  const tooMany = job !== null && job.losses >= MAX_INTERRUPTIONS;
+  return settle(outcome, policy, { attempt, interruptions: tooMany ? MAX_INTERRUPTIONS : interruptions }, 0);
 }
 
 function tellLost(emit: Emit, { instanceId, name, silentMs }: LostInstance): void {
   emit({ type: "instance.lost", lostInstanceId: instanceId, lostName: name, silentMs });
+}
+
+function tellResumed(emit: Emit, lost: LostTaskRun): void {
+  const { taskRunId, taskId, kind, title, attempt, claimedBy, instanceName } = lost;
+  const from = { fromInstanceId: claimedBy, fromName: instanceName };
+  emit({ type: "task_run.resumed", taskRunId, taskId, kind, title, attempt, ...from });
 }
 
 function tellRescued(

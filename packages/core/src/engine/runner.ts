@@ -3,6 +3,14 @@
 import { SchedulerError } from "../domain/errors.ts";
 import { problemWithJson } from "../domain/json-value.ts";
 import type { Outcome } from "../domain/settlement.ts";
+import {
+  DeferError,
+  LetGo,
+  type PollAnswer,
+  type RetryDecision,
+  RetryLaterError,
+  requireDelay,
+} from "../executors/answers.ts";
 import { NonRetryableError } from "../executors/define-task.ts";
 import {
   type ExecutionContext,
@@ -10,14 +18,28 @@ import {
   ExecutionStoppedError,
   type Executor,
 } from "../executors/executor.ts";
+import type { ExecutionProcesses } from "../executors/process/processes.ts";
+import type { ClaimedJob } from "../store/task-runs/claim.ts";
+import { goesOnOutside, limitExecution } from "./execution-limits.ts";
 import type { HeldClaim } from "./held-claims.ts";
 
 const LONGEST_MESSAGE = 2_000;
+/** An outside job that could not be asked is asked again after this. */
+const POLL_AGAIN_MS = 10_000;
 
 /** What an instance lends to an execution. */
-export interface ExecutionTools extends Pick<ExecutionContext, "log" | "processes"> {
+export interface ExecutionTools extends Pick<ExecutionContext, "log"> {
   /** Resolves when all that was logged is stored: once the outcome is, nothing more can be. */
   readonly endLog: () => Promise<void>;
+  readonly processes: ExecutionProcesses;
+  /** False: the claim is not ours any more. */
+  readonly keepHandle: (handle: unknown, deadlineInMs: number) => Promise<boolean>;
+}
+
+/** Before an outcome is recorded, also that of one which ignores its signal: no process of it is at work then. */
+export async function endTools({ processes, endLog }: ExecutionTools): Promise<void> {
+  await processes.endAll();
+  await endLog();
 }
 
 export async function execute(
@@ -26,38 +48,134 @@ export async function execute(
   instanceName: string,
   tools: ExecutionTools,
 ): Promise<Outcome> {
-  try {
-    return await outcomeOf(held, executors, instanceName, tools);
-  } finally {
-    await tools.endLog();
-  }
-}
-
-async function outcomeOf(
-  { claim, stop }: HeldClaim,
-  executors: ReadonlyMap<string, Executor>,
-  instanceName: string,
-  { log, processes }: ExecutionTools,
-): Promise<Outcome> {
+  const { claim } = held;
   const executor = executors.get(claim.kind);
   if (executor === undefined) {
     const error = new SchedulerError("UNKNOWN_EXECUTOR", { kind: claim.kind, known: [...executors.keys()] });
     return { kind: "failed", code: error.code, message: error.message, retryable: false };
   }
+  const limits = limitExecution(held);
+  const context = contextOf(held, executor, limits.progress, tools);
   try {
-    const output: unknown = await executor.execute(claim.input, {
-      taskRunId: claim.taskRunId,
-      taskId: claim.taskId,
-      attempt: claim.attempt,
-      fence: claim.claimNo,
-      signal: stop.signal,
-      log,
-      processes,
-    });
-    return succeeded(output);
-  } catch (error) {
-    return stopped(stop.signal, error, instanceName) ?? failed(error);
+    return claim.job === null
+      ? await run(held, executor, context, instanceName)
+      : await ask(claim.job, executor, context);
+  } finally {
+    limits.clear();
   }
+}
+
+function contextOf(
+  held: HeldClaim,
+  executor: Executor,
+  progress: () => void,
+  tools: ExecutionTools,
+): ExecutionContext {
+  const { taskRunId, taskId, attempt, claimNo } = held.claim;
+  return {
+    taskRunId,
+    taskId,
+    attempt,
+    fence: claimNo,
+    signal: held.stop.signal,
+    log: tools.log,
+    processes: tools.processes,
+    progress,
+    keepHandle: async (handle, { deadlineInMs }) => {
+      if (executor.poll === undefined)
+        throw new TypeError(`"${executor.kind}" has no poll: nobody could use a handle`);
+      const poison = problemWithJson(handle);
+      if (poison !== null) throw new TypeError(`The handle ${poison.problem}`);
+      requireDelay("deadlineInMs", deadlineInMs);
+      held.handle = "unsure";
+      if (!(await tools.keepHandle(handle, deadlineInMs))) throw new ExecutionStoppedError("fence");
+      held.handle = "kept";
+    },
+  };
+}
+
+async function run(
+  held: HeldClaim,
+  executor: Executor,
+  context: ExecutionContext,
+  instanceName: string,
+): Promise<Outcome> {
+  try {
+    const output: unknown = await executor.execute(held.claim.input, context);
+    return output instanceof LetGo ? letGo(output, executor) : succeeded(output);
+  } catch (error) {
+    return (
+      stopped(held, error, instanceName) ?? deferred(error) ?? failed(error, executor, held.claim.attempt)
+    );
+  }
+}
+
+function letGo({ job }: LetGo, executor: Executor): Outcome {
+  const refuse = (message: string): Outcome => ({
+    kind: "failed",
+    code: "CANNOT_LET_GO",
+    message,
+    retryable: false,
+  });
+  if (executor.poll === undefined)
+    return refuse(`"${executor.kind}" let go and has no poll: nobody could ask`);
+  const poison = problemWithJson(job.handle);
+  if (poison !== null)
+    return refuse(`The handle${poison.at === "" ? "" : ` at ${poison.at}`} ${poison.problem}`);
+  return { kind: "let_go", ...job, handle: JSON.parse(JSON.stringify(job.handle)) as unknown };
+}
+
+/** Asks how an outside job is doing. Whatever goes wrong with the asking says nothing about the job. */
+async function ask(job: ClaimedJob, executor: Executor, context: ExecutionContext): Promise<Outcome> {
+  if (job.cancelRequested) return await endOutside(job, executor, context, { kind: "stopped" });
+  const outcome = await pollOutcome(job, executor, context);
+  if (outcome.kind !== "poll_again" || !job.overdue || context.signal.aborted) return outcome;
+  return await endOutside(job, executor, context, {
+    kind: "failed",
+    code: "OUTSIDE_JOB_TIMEOUT",
+    message: "The outside job did not end before its deadline",
+    retryable: true,
+  });
+}
+
+async function pollOutcome(job: ClaimedJob, executor: Executor, context: ExecutionContext): Promise<Outcome> {
+  try {
+    const answer = await executor.poll?.(job.handle, context);
+    if (answer === undefined) throw new TypeError(`The poll of "${executor.kind}" answered nothing`);
+    return outcomeOf(answer);
+  } catch (error) {
+    if (context.signal.aborted) return { kind: "poll_again", pollInMs: 0, problem: null };
+    if (error instanceof NonRetryableError) return failed(error, executor, context.attempt);
+    return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, problem: messageOf(error) };
+  }
+}
+
+function outcomeOf(answer: PollAnswer): Outcome {
+  switch (answer.kind) {
+    case "succeeded":
+      return succeeded(answer.output);
+    case "failed": {
+      const { message, retry = "retry" } = answer;
+      return { kind: "failed", code: "OUTSIDE_JOB_FAILED", message: storable(message), ...inAnswer(retry) };
+    }
+    case "running":
+      return { kind: "poll_again", pollInMs: requireDelay("pollInMs", answer.pollInMs), problem: null };
+  }
+}
+
+async function endOutside(
+  job: ClaimedJob,
+  executor: Executor,
+  context: ExecutionContext,
+  outcome: Outcome,
+): Promise<Outcome> {
+  try {
+    await executor.cancelOutside?.(job.handle, context);
+  } catch (error) {
+    // It may still be at work. Until its deadline that is tried again; a job that cannot be ended must not stay for ever.
+    if (!job.overdue) return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, problem: messageOf(error) };
+  }
+  return outcome;
 }
 
 function succeeded(output: unknown): Outcome {
@@ -74,33 +192,90 @@ function succeeded(output: unknown): Outcome {
   };
 }
 
-/** It threw because it was told to stop: that says nothing about the task. */
-function stopped(signal: AbortSignal, error: unknown, instanceName: string): Outcome | null {
-  // An executor can learn of the lost lease before the instance does.
-  const isFenced = error instanceof ExecutionStoppedError && error.because === "fence";
-  if (!signal.aborted && !isFenced) return null;
-  const because = signal.reason instanceof ExecutionStoppedError ? signal.reason.because : "fence";
-  if (because === "cancel") return { kind: "stopped" };
-  return { kind: "instance_lost", code: because === "shutdown" ? "SHUTDOWN" : "LEASE_LOST", instanceName };
+/** It threw because it was told to stop: that says nothing about the task, unless it took too long. */
+function stopped(held: HeldClaim, error: unknown, instanceName: string): Outcome | null {
+  const because = becauseOf(held.stop.signal, error);
+  switch (because) {
+    case null:
+      return null;
+    case "cancel":
+      return { kind: "stopped" };
+    case "run_timeout":
+    case "no_progress":
+      return timedOut(held, because);
+    case "shutdown":
+      if (goesOnOutside(held)) return { kind: "poll_again", pollInMs: 0, problem: null };
+      return { kind: "instance_lost", code: "SHUTDOWN", instanceName };
+    case "fence":
+      return { kind: "instance_lost", code: "LEASE_LOST", instanceName };
+  }
 }
 
-function failed(error: unknown): Outcome {
-  if (error instanceof ExecutionFailedError)
-    return { kind: "failed", code: error.code, message: messageOf(error), retryable: error.retryable };
-  const refused = error instanceof SchedulerError && error.code === "INVALID_INPUT";
-  const retryable = !refused && !(error instanceof NonRetryableError);
-  const code = error instanceof SchedulerError ? error.code : "HANDLER_FAILED";
-  return { kind: "failed", code, message: messageOf(error), retryable };
+/** Why it was told to stop; null when it was not. */
+function becauseOf(signal: AbortSignal, error: unknown): ExecutionStoppedError["because"] | null {
+  if (signal.aborted) return signal.reason instanceof ExecutionStoppedError ? signal.reason.because : "fence";
+  // An executor can learn of the lost lease before the instance does.
+  return error instanceof ExecutionStoppedError && error.because === "fence" ? "fence" : null;
+}
+
+function timedOut({ claim }: HeldClaim, because: "run_timeout" | "no_progress"): Outcome {
+  const { runningMs, progressMs } = claim.policy.timeouts ?? {};
+  const [code, message] =
+    because === "run_timeout"
+      ? ["RUN_TIMEOUT", `It ran for more than ${runningMs} ms`]
+      : ["NO_PROGRESS", `It made no progress for ${progressMs} ms`];
+  return { kind: "failed", code, message, retryable: true };
+}
+
+function deferred(error: unknown): Outcome | null {
+  if (!(error instanceof DeferError)) return null;
+  return { kind: "deferred", delayMs: error.delayMs, reason: messageOf(error) };
+}
+
+function failed(error: unknown, executor: Executor, attempt: number): Outcome {
+  const says = error instanceof SchedulerError || error instanceof ExecutionFailedError;
+  return {
+    kind: "failed",
+    code: says ? error.code : "HANDLER_FAILED",
+    message: messageOf(error),
+    ...inAnswer(decisionOn(error, executor, attempt)),
+  };
+}
+
+/** What an error says by itself goes before what its kind makes of errors. */
+function decisionOn(error: unknown, executor: Executor, attempt: number): RetryDecision {
+  if (isFinal(error)) return "fail";
+  if (error instanceof RetryLaterError) return { afterMs: error.afterMs };
+  try {
+    const decision = executor.decideRetry?.(error, attempt) ?? "retry";
+    if (typeof decision === "object") requireDelay("afterMs", decision.afterMs);
+    return decision;
+  } catch {
+    // A decision that cannot be made must not decide: the task's own policy does.
+    return "retry";
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  if (error instanceof SchedulerError) return error.code === "INVALID_INPUT";
+  return error instanceof NonRetryableError || (error instanceof ExecutionFailedError && !error.retryable);
+}
+
+function inAnswer(decision: RetryDecision): { readonly retryable: boolean; readonly retryInMs?: number } {
+  if (typeof decision === "object") return { retryable: true, retryInMs: Math.round(decision.afterMs) };
+  return { retryable: decision === "retry" };
 }
 
 function messageOf(error: unknown): string {
-  let text: string;
   try {
-    text = String(error instanceof Error ? error.message : error);
+    return storable(String(error instanceof Error ? error.message : error));
   } catch {
-    text = "threw something that cannot be shown";
+    return "threw something that cannot be shown";
   }
-  // What a handler throws is its own business, but it must be storable: cut first, a cut can halve a pair.
+}
+
+/** What a handler throws is its own business, but it must be storable: cut first, a cut can halve a pair. */
+function storable(text: string): string {
   return text
     .slice(0, LONGEST_MESSAGE)
     .replaceAll("\u0000", "\uFFFD")

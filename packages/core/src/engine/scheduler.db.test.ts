@@ -1,11 +1,17 @@
 /** The life of a started instance, with its timers and its thread. */
 
-import { afterAll, afterEach, expect, inject, it } from "vitest";
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { deferred } from "../../test/deferred.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
-import { waitUntil } from "../../test/wait-until.ts";
-import { defineTask } from "../executors/define-task.ts";
+import { leaveOpen } from "../../test/stepped-pool.ts";
+import { waitUntil, waitUntilBlocked } from "../../test/wait-until.ts";
+import { exclusive } from "../domain/resource.ts";
+import { letGo } from "../executors/answers.ts";
+import { defineTask, type TaskDefinition, type TaskOptions } from "../executors/define-task.ts";
+import { takeClaimLock } from "../store/holds/claim-lock.ts";
 import { createScheduler, type Scheduler } from "./scheduler.ts";
 import type { SchedulerOptions } from "./settings.ts";
+import type { SchedulerEvent } from "./telemetry.ts";
 
 const box = await openFixture(inject("adminUrl"));
 let started: Scheduler[] = [];
@@ -99,27 +105,179 @@ it("stops while its listener's connection is dead on the other side", async () =
   expect(await liveInstances()).toBe(0);
 });
 
-it("does not let others take over what ignores its signal before the lease has run out", async () => {
-  let end = (): void => {};
-  const stubborn = defineTask({
-    kind: "stubborn",
-    run: async () => {
-      await new Promise<void>((resolve) => {
-        end = resolve;
-      });
+/** Starts, enqueues one task of this kind and waits until it runs. */
+async function running(
+  task: TaskDefinition<unknown>,
+  options: Partial<SchedulerOptions>,
+  spec: TaskOptions = {},
+): Promise<{ readonly scheduler: Scheduler; readonly taskRunId: string; readonly taskId: string }> {
+  const scheduler = create({ tasks: [task], leaseMs: 60_000, ...options });
+  await scheduler.start();
+  const enqueued = await scheduler.enqueue(task.task(null, spec));
+  await waitUntil("it runs", async () => (await box.statusOf(enqueued.taskRunId)) === "RUNNING");
+  return { scheduler, ...enqueued };
+}
+
+describe("stop", () => {
+  it("hands back what it is given while it leaves, unstarted", async () => {
+    let starts = 0;
+    const counted = defineTask({ kind: "counted", run: () => void (starts += 1) });
+    const scheduler = create({ tasks: [counted], name: "leaver" });
+    await scheduler.start();
+    const lock = await leaveOpen(box.pool("rules"), async (tx) => await takeClaimLock(tx));
+    const { taskRunId } = await scheduler.enqueue(counted.task(null));
+    await waitUntilBlocked(box.db.client, "signalbox leaver");
+
+    const stopping = scheduler.stop();
+    await lock.commit();
+    await stopping;
+
+    expect(await box.statusOf(taskRunId)).toBe("PENDING");
+    expect(starts).toBe(0);
+    expect(await box.query("SELECT type FROM signalbox.event_store")).toEqual([
+      { type: "task_run.handed_back" },
+    ]);
+  });
+
+  it("waits for what runs, and lets it end well", async () => {
+    const end = deferred<string>();
+    const slow = defineTask({ kind: "slow", run: async () => await end.promise });
+    const { scheduler, taskRunId } = await running(slow, { drainMs: 60_000 });
+
+    const stopping = scheduler.stop();
+    await waitUntil(
+      "it drains",
+      async () => (await box.value("SELECT state FROM signalbox.instance")) === "DRAINING",
+    );
+    end.resolve("well");
+    await stopping;
+
+    expect(await box.statusOf(taskRunId)).toBe("DONE");
+  });
+
+  it("then tells it to end: SHUTDOWN, by its policy for a lost instance, and nothing is left RUNNING", async () => {
+    const slow = defineTask({ kind: "slow", run: async (_, { signal }) => await untilTold(signal) });
+    const { scheduler, taskId, taskRunId } = await running(slow, { drainMs: 0 });
+
+    await scheduler.stop();
+
+    const other = await box.scheduler();
+    expect(await other.get(taskRunId)).toMatchObject({ status: "FAILED", outcome: "SHUTDOWN" });
+    expect(await other.get(taskId)).toMatchObject({ attempt: 2, status: "PENDING" });
+    expect(await box.query("SELECT FROM signalbox.claim_batch")).toEqual([]);
+    expect((await other.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("fails what ignores that with HANDLER_STUCK, and keeps what it held alone for its next attempt", async () => {
+    const end = deferred<void>();
+    const events: SchedulerEvent[] = [];
+    const stubborn = defineTask({ kind: "stubborn", run: async () => await end.promise });
+    const { scheduler, taskId, taskRunId } = await running(
+      stubborn,
+      { drainMs: 0, obeyMs: 50, onEvent: (event) => events.push(event) },
+      { resources: [exclusive("orders")] },
+    );
+
+    await scheduler.stop();
+
+    expect(await liveInstances()).toBe(0);
+    const other = await box.scheduler();
+    expect(await other.get(taskRunId)).toMatchObject({ status: "FAILED", outcome: "HANDLER_STUCK" });
+    // A shutdown is no fault of the task: no attempt is spent.
+    expect(await other.get(taskId)).toMatchObject({ attempt: 2, status: "PENDING" });
+    expect(await box.query("SELECT reserved_for FROM signalbox.hold")).toEqual([{ reserved_for: taskId }]);
+    expect(events).toContainEqual(expect.objectContaining({ type: "task_run.stuck", taskRunId, stuck: 1 }));
+    end.resolve();
+  });
+
+  it("leaves to others what can be found by its handle, with onLost resume", async () => {
+    const kept = deferred<void>();
+    const keeper = defineTask({
+      kind: "keeper",
+      run: async (_, { keepHandle, signal }) => {
+        await keepHandle("job-1", { deadlineInMs: 60_000 });
+        kept.resolve();
+        await untilTold(signal);
+      },
+      poll: async (handle) => ({ kind: "succeeded", output: handle }),
+    });
+    const { scheduler, taskRunId } = await running(keeper, { drainMs: 0 }, { onLost: "resume" });
+    await kept.promise;
+
+    await scheduler.stop();
+
+    const other = await box.scheduler({ tasks: [keeper] });
+    expect(await other.get(taskRunId)).toMatchObject({ status: "RUNNING", attempt: 1, claimedBy: null });
+    expect(await other.poll()).toEqual([taskRunId]);
+    await other.execute();
+    await other.settle();
+    expect(await other.get(taskRunId)).toMatchObject({ status: "DONE", output: "job-1" });
+    expect((await other.checkInvariants()).violations).toEqual([]);
+  });
+});
+
+async function untilTold(signal: AbortSignal): Promise<never> {
+  return await new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+it("ends what runs too long although it blocks the event loop, and keeps its lease meanwhile", async () => {
+  const events: SchedulerEvent[] = [];
+  const blocking = defineTask({
+    kind: "blocking",
+    run: () => {
+      const until = performance.now() + 4_000;
+      while (performance.now() < until);
+      return "too late";
     },
   });
-  const scheduler = create({ tasks: [stubborn], drainMs: 0, leaseMs: 60_000 });
+  const scheduler = create({ tasks: [blocking], obeyMs: 200, onEvent: (event) => events.push(event) });
   await scheduler.start();
-  const { taskRunId } = await scheduler.enqueue(stubborn.task(null));
-  await waitUntil("it runs", async () => (await box.statusOf(taskRunId)) === "RUNNING");
+  // From sources the thread takes seconds to load, and so long nobody watches.
+  await waitUntil(
+    "its thread beats",
+    async () => await box.value("SELECT beat_at > started_at + interval '50 ms' FROM signalbox.instance"),
+  );
+  const { taskRunId } = await scheduler.enqueue(blocking.task(null, { timeouts: { runningMs: 300 } }));
+  await waitUntil("its result came", () => events.some(({ type }) => type === "task_run.refused"));
 
-  await scheduler.stop();
-  const other = await box.scheduler();
-  await other.rescue();
+  expect(await scheduler.get(taskRunId)).toMatchObject({ status: "FAILED", outcome: "HANDLER_STUCK" });
+  const ranMs = await box.value<number>(
+    "SELECT (extract(epoch FROM finished_at - claimed_at) * 1000)::float8 FROM signalbox.task_run",
+  );
+  expect(ranMs).toBeLessThan(3_900);
+  expect(events.map(({ type }) => type)).toContain("task_run.overdue");
+  expect(events.map(({ type }) => type)).not.toContain("instance.fenced");
+});
 
-  expect(await box.statusOf(taskRunId)).toBe("RUNNING");
-  end();
+it("asks after outside jobs when they are due, however long its poll interval is", async () => {
+  let asked = 0;
+  const cloud = defineTask({
+    kind: "cloud",
+    run: () => letGo({ handle: 1, pollInMs: 10, deadlineInMs: 60_000 }),
+    poll: async () => {
+      asked += 1;
+      return asked < 3 ? { kind: "running", pollInMs: 10 } : { kind: "succeeded" };
+    },
+  });
+  const scheduler = create({ tasks: [cloud], pollIntervalMs: 60_000 });
+  await scheduler.start();
+
+  const { taskRunId } = await scheduler.enqueue(cloud.task(null));
+
+  await waitUntil("the job is DONE", async () => (await box.statusOf(taskRunId)) === "DONE");
+  expect(asked).toBe(3);
+});
+
+it("fails what waits for too long by itself", async () => {
+  const scheduler = create({ tasks: [] });
+  await scheduler.start();
+
+  const { taskRunId } = await scheduler.enqueue(echo.task(1, { timeouts: { queuedMs: 50 } }));
+
+  await waitUntil("it is FAILED", async () => (await box.statusOf(taskRunId)) === "FAILED");
+  expect(await scheduler.get(taskRunId)).toMatchObject({ outcome: "QUEUE_TIMEOUT" });
 });
 
 it("refuses ids that are none with a code, instead of an error of the database", async () => {

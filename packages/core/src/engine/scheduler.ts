@@ -105,7 +105,7 @@ export interface Scheduler extends Rules {
   readonly start: () => Promise<void>;
   /**
    * Leaves it: claims nothing more, waits for what runs up to `drainMs`, then tells it to end, and resolves when nothing
-   * of it is left. A handler that ignores its signal for 5 s is left behind; others take it over when the lease has run out.
+   * of it is RUNNING any more. A handler that ignores its signal for `obeyMs` is left behind: it fails with HANDLER_STUCK.
    */
   readonly stop: () => Promise<void>;
   /** Whether this instance does its share, by what it knows itself: for a readiness probe. Asks nobody. */

@@ -31,6 +31,8 @@ export interface SchedulerOptions {
   readonly queryTimeoutMs?: number;
   /** How long `stop` waits for what runs before it tells it to end. Default: 30000. */
   readonly drainMs?: number;
+  /** How long an execution may take to end after its signal; then it counts as stuck. Default: 5000. */
+  readonly obeyMs?: number;
   /** How long a task that is DONE is kept after its end and that of its run. Infinity: for ever. Default: 604800000. */
   readonly keepDoneMs?: number;
   /** The same for one that FAILED. Default: 2592000000. */
@@ -59,6 +61,7 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     poolSize: options.poolSize ?? 10,
     queryTimeoutMs: options.queryTimeoutMs ?? 10_000,
     drainMs: options.drainMs ?? 30_000,
+    obeyMs: options.obeyMs ?? 5_000,
     keepDoneMs: options.keepDoneMs ?? 604_800_000,
     keepFailedMs: options.keepFailedMs ?? 2_592_000_000,
     keepCanceledMs: options.keepCanceledMs ?? 604_800_000,
@@ -67,7 +70,7 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
   for (const name of ["slots", "batchSize", "poolSize"] as const) requireWhole(name, settings[name]);
   for (const name of ["leaseMs", "beatMs", "pollIntervalMs", "queryTimeoutMs"] as const)
     requireLength(name, settings[name], 1);
-  for (const name of ["graceMs", "drainMs"] as const) requireLength(name, settings[name], 0);
+  for (const name of ["graceMs", "drainMs", "obeyMs"] as const) requireLength(name, settings[name], 0);
   for (const name of ["keepDoneMs", "keepFailedMs", "keepCanceledMs"] as const)
     requireKeep(name, settings[name]);
   if (settings.leaseMs <= 4 * settings.beatMs) {

@@ -1,32 +1,22 @@
 /** Records what executions came to, many at once. What could not be recorded for sure is tried again. */
 
-import type { InstanceId, TaskRunId } from "../domain/ids.ts";
-import { type Outcome, type Settlement, settle } from "../domain/settlement.ts";
-import type { TerminalStatus } from "../domain/task-status.ts";
-import { isRefusedValue, type Pool, type Transaction } from "../store/database.ts";
-import { type Claim, forgetBatches } from "../store/task-runs/claim.ts";
-import {
-  findSettledBefore,
-  type SettledTaskRun,
-  type SettleRequest,
-  settleTaskRuns,
-} from "../store/task-runs/settle.ts";
-import type { HeldClaims } from "./held-claims.ts";
+import type { InstanceId } from "../domain/ids.ts";
+import { type Decision, decide, type Outcome } from "../domain/settlement.ts";
+import { isRefusedValue, type Pool } from "../store/database.ts";
+import type { Claim } from "../store/task-runs/claim.ts";
+import { type DecisionOf, type Finished, isOf } from "./finished.ts";
+import type { HeldClaim, HeldClaims } from "./held-claims.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { notStorable, recordEnds, tellEnd } from "./record-ends.ts";
+import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";
-
-interface Finished {
-  readonly claim: Claim;
-  readonly claimedBy: InstanceId;
-  readonly settlement: Settlement;
-  readonly held: HeldClaims;
-  readonly ranMs: number;
-}
 
 interface SettlePass {
   readonly left: number;
   /** Something that was waited for has ended, or a new attempt waits. */
   readonly opensGates: boolean;
+  /** Something goes on outside and is to be polled, sooner perhaps than what was known to be due. */
+  readonly letGo: boolean;
 }
 
 export interface Settler {
@@ -43,102 +33,67 @@ export function createSettler(deps: {
   let waiting: Finished[] = [];
   return {
     add: (claim, claimedBy, outcome, held) => {
-      const settlement = settle(outcome, claim.policy, claim, Math.random());
-      const endedAtMs = monotonicMs();
-      const ranMs = endedAtMs - (held.get(claim.taskRunId)?.begunAtMs ?? endedAtMs);
-      waiting.push({ claim, claimedBy, settlement, held, ranMs });
+      const decision = decide(outcome, claim.policy, claim, Math.random());
+      const execution = held.get(claim.taskRunId);
+      const outside = (execution?.handle ?? "none") !== "none";
+      waiting.push({ claim, claimedBy, decision, outside, held, ranMs: ranMsOf(claim, execution) });
     },
     settleOnce: async () => {
-      const batch = waiting.slice(0, deps.batchSize);
-      if (batch.length === 0) return { left: 0, opensGates: false };
-      const recorded = await recordSafely(deps.pool, batch);
-      waiting = waiting.slice(batch.length);
-      for (const { finished, answers } of recorded) tell(deps.emit, finished, answers);
-      const opensGates = batch.some(
-        ({ claim, settlement }) => claim.gated || settlement.nextAttempt !== null,
-      );
-      return { left: waiting.length, opensGates };
+      const [first] = waiting;
+      if (first === undefined) return { left: 0, opensGates: false, letGo: false };
+      // One kind of decision at a time: within one transaction, task runs are locked in the order of their ids.
+      const batch = waiting.filter((each) => isOf(each, first.decision.kind)).slice(0, deps.batchSize);
+      await recordBatch(deps, batch);
+      const recorded = new Set(batch);
+      waiting = waiting.filter((each) => !recorded.has(each));
+      for (const { claim, held } of batch) held.remove(claim);
+      const letGo = first.decision.kind === "let_go" || first.decision.kind === "poll_again";
+      return { left: waiting.length, opensGates: batch.some(opensGates), letGo };
     },
   };
 }
 
-interface Answers {
-  readonly settled: ReadonlyMap<TaskRunId, SettledTaskRun>;
-  readonly before: ReadonlyMap<TaskRunId, TerminalStatus>;
+/** An outside job has run since the claim that started it, on whatever instance that was. */
+function ranMsOf({ job }: Claim, execution: HeldClaim | undefined): number {
+  const nowMs = monotonicMs();
+  return (job?.ranMs ?? 0) + nowMs - (execution?.begunAtMs ?? nowMs);
 }
 
-interface Recorded {
-  readonly finished: Finished;
-  readonly answers: Answers;
+async function recordBatch(
+  { pool, emit }: { readonly pool: Pool; readonly emit: Emit },
+  batch: readonly Finished[],
+): Promise<void> {
+  const of = <Kind extends Decision["kind"]>(kind: Kind): readonly Finished<DecisionOf<Kind>>[] =>
+    batch.filter((each) => isOf(each, kind));
+  const { kind } = batch[0]?.decision ?? { kind: null };
+  if (kind === "deferred") await recordDeferrals(pool, of(kind), emit);
+  else if (kind === "poll_again") await recordPolls(pool, of(kind), emit);
+  else if (kind === "end") for (const each of await recordEnds(pool, of(kind))) tellEnd(emit, each);
+  else {
+    try {
+      await recordLetGo(pool, of("let_go"), emit);
+    } catch (error) {
+      if (!isRefusedValue(error)) throw error;
+      // One of the handles; each is tried by itself.
+      for (const each of of("let_go")) await recordOneLetGo(pool, each, emit);
+    }
+  }
 }
 
-/** A result that the database refuses must hold nobody up: it is found by settling one by one, and replaced. */
-async function recordSafely(pool: Pool, batch: readonly Finished[]): Promise<readonly Recorded[]> {
+async function recordOneLetGo(
+  pool: Pool,
+  finished: Finished<DecisionOf<"let_go">>,
+  emit: Emit,
+): Promise<void> {
   try {
-    const answers = await pool.transaction(async (tx) => await record(tx, batch));
-    return batch.map((finished) => ({ finished, answers }));
+    await recordLetGo(pool, [finished], emit);
   } catch (error) {
     if (!isRefusedValue(error)) throw error;
-    const [only, ...others] = batch;
-    if (only === undefined) return [];
-    if (others.length > 0) {
-      const each: Recorded[] = [];
-      for (const finished of batch) each.push(...(await recordSafely(pool, [finished])));
-      return each;
-    }
-    const finished = { ...only, settlement: NOT_STORABLE };
-    return [{ finished, answers: await pool.transaction(async (tx) => await record(tx, [finished])) }];
+    for (const each of await recordEnds(pool, [notStorable(finished)])) tellEnd(emit, each);
   }
 }
 
-const NOT_STORABLE: Settlement = {
-  status: "FAILED",
-  outcome: "RESULT_NOT_STORABLE",
-  output: null,
-  error: { code: "RESULT_NOT_STORABLE", message: "The database refused to store the result" },
-  nextAttempt: null,
-};
-
-async function record(tx: Transaction, batch: readonly Finished[]): Promise<Answers> {
-  const requests = batch.map(({ claim, claimedBy, settlement }): SettleRequest => {
-    const { taskRunId, claimNo, runId } = claim;
-    return { taskRunId, claimNo, claimedBy, runId, settlement };
-  });
-  const settled = new Map((await settleTaskRuns(tx, requests)).map((row) => [row.taskRunId, row]));
-  // Not ours any more, or recorded by a commit whose answer we did not get.
-  const missing = requests.filter(({ taskRunId }) => !settled.has(taskRunId));
-  const before = await findSettledBefore(tx, missing);
-  for (const held of new Set(batch.map((finished) => finished.held))) {
-    const claims = batch.filter((finished) => finished.held === held).map(({ claim }) => claim);
-    await forgetBatches(tx, held.batchesEndedBy(claims));
-  }
-  return { settled, before };
-}
-
-function tell(emit: Emit, { claim, settlement, held, ranMs }: Finished, { settled, before }: Answers): void {
-  held.remove(claim);
-  const { taskRunId, taskId, kind, title, attempt, claimNo } = claim;
-  const named = { taskRunId, taskId, kind, title, attempt };
-  const row = settled.get(taskRunId);
-  const status = row?.status ?? before.get(taskRunId);
-  if (status === undefined) {
-    emit({ type: "task_run.refused", ...named, claimNo });
-    return;
-  }
-  // A cancel that was requested meanwhile changes what becomes of a failure.
-  const outcome = status === settlement.status ? settlement.outcome : status;
-  const { error, nextAttempt } = settlement;
-  const next =
-    row === undefined || row.nextTaskRunId === null || nextAttempt === null
-      ? { nextTaskRunId: null, nextInMs: null }
-      : { nextTaskRunId: row.nextTaskRunId, nextInMs: nextAttempt.delayMs };
-  emit({
-    type: "task_run.settled",
-    ...named,
-    status,
-    outcome,
-    message: error === null ? null : error.message,
-    ranMs,
-    ...next,
-  });
+function opensGates({ claim, decision }: Finished): boolean {
+  if (decision.kind === "let_go" || decision.kind === "poll_again") return false;
+  return claim.gated || decision.kind === "deferred" || decision.settlement.nextAttempt !== null;
 }

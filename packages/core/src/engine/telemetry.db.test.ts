@@ -72,7 +72,18 @@ it("tells how long a task run waited, how long nobody claimed it and how long it
 
 it("tells every pass of every loop, every beat, and what it saw of the database", async () => {
   const { scheduler, told } = create();
-  const loops = ["claimer", "joiner", "promoter", "pruner", "reconciler", "rescuer", "settler", "watcher"];
+  const loops = [
+    "claimer",
+    "joiner",
+    "poller",
+    "promoter",
+    "pruner",
+    "reconciler",
+    "rescuer",
+    "settler",
+    "timer",
+    "watcher",
+  ];
   await scheduler.start();
 
   await waitUntil(

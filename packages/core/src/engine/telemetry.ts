@@ -62,11 +62,49 @@ export type SchedulerEvent =
       readonly status: TerminalStatus;
       readonly outcome: string;
       readonly message: string | null;
-      /** How long its execution took on this instance. */
+      /** How long its execution took on this instance; of an outside job, since it was started. */
       readonly ranMs: number;
       readonly nextTaskRunId: TaskRunId | null;
       readonly nextInMs: number | null;
     })
+  /** It asked for a later time, without spending an attempt. */
+  | (NamedTaskRun & {
+      readonly type: "task_run.deferred";
+      readonly deferrals: number;
+      readonly runInMs: number;
+      readonly reason: string | null;
+    })
+  /** An outside job goes on with it; its slot is free. */
+  | (NamedTaskRun & {
+      readonly type: "task_run.let_go";
+      readonly pollInMs: number;
+      readonly deadlineInMs: number;
+    })
+  /** Its outside job was asked and still runs, or could not be asked. */
+  | (NamedTaskRun & {
+      readonly type: "task_run.polled";
+      readonly pollInMs: number;
+      readonly problem: string | null;
+    })
+  /** What a lost instance had is an outside job now, or still: others go on with it. */
+  | (NamedTaskRun & {
+      readonly type: "task_run.resumed";
+      readonly fromInstanceId: InstanceId;
+      readonly fromName: string;
+    })
+  /** It waited for longer than it may. */
+  | (NamedTaskRun & { readonly type: "task_run.queue_timed_out"; readonly nextTaskRunId: TaskRunId | null })
+  /** It ignores its signal: it is settled, and its slot stays taken until it ends. */
+  | (NamedTaskRun & {
+      readonly type: "task_run.stuck";
+      readonly claimNo: number;
+      /** How many of the instance's executions are stuck now. */
+      readonly stuck: number;
+    })
+  /** It ran for too long while it blocked the main loop: the lease's thread has settled it. */
+  | (NamedTaskRun & { readonly type: "task_run.overdue"; readonly claimNo: number })
+  /** It has ended at last: its slot is free again. */
+  | (NamedTaskRun & { readonly type: "task_run.unstuck"; readonly claimNo: number; readonly stuck: number })
   /** A result came for a claim that is not the current one any more; it was discarded. */
   | (NamedTaskRun & { readonly type: "task_run.refused"; readonly claimNo: number })
   | (NamedTaskRun & {

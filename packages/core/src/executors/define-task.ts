@@ -2,6 +2,7 @@
 
 import { SchedulerError } from "../domain/errors.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
+import type { PollAnswer, RetryDecision } from "./answers.ts";
 import type { ExecutionContext, Executor } from "./executor.ts";
 import { issuePath, type StandardSchema } from "./standard-schema.ts";
 
@@ -18,6 +19,11 @@ interface TaskParts<Parsed> {
   readonly kind: string;
   /** Its result is the output. Throw to fail the attempt; a NonRetryableError ends the task. */
   readonly run: (input: Parsed, context: ExecutionContext) => unknown;
+  /** Whether an error is worth another attempt. Not asked where the error itself says so. Default: always. */
+  readonly retryOn?: (error: unknown, attempt: number) => RetryDecision;
+  /** For a `run` that may return `letGo(…)`. */
+  readonly poll?: (handle: unknown, context: ExecutionContext) => Promise<PollAnswer>;
+  readonly cancelOutside?: (handle: unknown, context: ExecutionContext) => Promise<void>;
 }
 
 /**
@@ -31,7 +37,7 @@ export function defineTask<Input = unknown>(definition: TaskParts<Input>): TaskD
 export function defineTask<Input, Parsed>(
   definition: TaskParts<Parsed> & { readonly schema?: StandardSchema<Input, Parsed> },
 ): TaskDefinition<Input> {
-  const { kind, schema, run } = definition;
+  const { kind, schema, run, retryOn, poll, cancelOutside } = definition;
   const parse = async (input: unknown): Promise<Parsed> => {
     if (schema === undefined) return input as Parsed;
     const result = await schema["~standard"].validate(input);
@@ -51,6 +57,9 @@ export function defineTask<Input, Parsed>(
       await parse(input);
     },
     execute: async (input, context) => await run(await parse(input), context),
+    ...(retryOn === undefined ? {} : { decideRetry: retryOn }),
+    ...(poll === undefined ? {} : { poll }),
+    ...(cancelOutside === undefined ? {} : { cancelOutside }),
   };
 }
 

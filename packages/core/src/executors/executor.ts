@@ -2,6 +2,7 @@
 
 import type { TaskId, TaskRunId } from "../domain/ids.ts";
 import type { LogStream } from "../domain/log.ts";
+import type { PollAnswer, RetryDecision } from "./answers.ts";
 import type { ProcessHost } from "./process/running-process.ts";
 
 /** What an execution is told about itself. */
@@ -14,15 +15,25 @@ export interface ExecutionContext {
   readonly attempt: number;
   /** The claim number. It rises with every claim: hand it to what you change, and let it refuse smaller ones. */
   readonly fence: number;
-  /** Aborted by a cancel, a shutdown or a lost lease, with an `ExecutionStoppedError`. Stop as soon as you can. */
+  /** Aborted by a cancel, a timeout, a shutdown or a lost lease, with an `ExecutionStoppedError`. Stop as soon as you can. */
   readonly signal: AbortSignal;
   /**
    * Appends to the log of the task run: a text as a line, bytes as they are. Never waits and never throws; of a
    * long log the middle is left out. Default stream: `task`.
    */
   readonly log: (content: string | Uint8Array, stream?: LogStream) => void;
-  /** Starts processes that end when the lease of this instance does, also when the instance is killed or frozen. */
+  /**
+   * Starts processes that end with this execution at the latest, and when the lease of this instance does, also when the
+   * instance is killed or frozen.
+   */
   readonly processes: ProcessHost;
+  /** Says that it gets on: the timeout of missing progress begins anew. */
+  readonly progress: () => void;
+  /**
+   * Remembers by which handle the work can be found again, before `letGo` or instead of it: when this instance is lost and
+   * the task says `onLost: "resume"`, another one goes on from here. Rejects when the claim is not ours any more.
+   */
+  readonly keepHandle: (handle: unknown, options: { readonly deadlineInMs: number }) => Promise<void>;
 }
 
 /** Does one kind of work. `defineTask` makes one of a function; implement it for work elsewhere. */
@@ -31,15 +42,29 @@ export interface Executor {
   readonly kind: string;
   /** Checks an input before it is enqueued; throws INVALID_INPUT. */
   readonly checkInput?: (input: unknown) => Promise<void>;
-  /** Resolves with the output, any JSON value. Rejects to fail the attempt. */
+  /** Resolves with the output, any JSON value, or with `letGo(…)`. Rejects to fail the attempt. */
   execute(input: unknown, context: ExecutionContext): Promise<unknown>;
+  /** What is to follow on an error of `execute` that says nothing about it by itself. Default: "retry". */
+  decideRetry?(error: unknown, attempt: number): RetryDecision;
+  /** Asks the outside job how it is doing. What it throws says nothing about the job: it is asked again later. */
+  poll?(handle: unknown, context: ExecutionContext): Promise<PollAnswer>;
+  /** Ends the outside job: after a cancel, and when its deadline has passed. Called again when it throws. */
+  cancelOutside?(handle: unknown, context: ExecutionContext): Promise<void>;
+  /**
+   * How long it may take to end after its signal, before it is taken for stuck. Infinity: it always ends, and its end is
+   * waited for. Default: `obeyMs` of the instance.
+   */
+  readonly obeyMs?: number;
 }
 
 /** Why an execution was told to stop; the reason of its signal. */
 export class ExecutionStoppedError extends Error {
   override readonly name = "ExecutionStoppedError";
-  /** `cancel`: somebody asked for it. `fence`: the lease was lost. `shutdown`: the instance leaves. */
-  readonly because: "cancel" | "fence" | "shutdown";
+  /**
+   * `cancel`: somebody asked for it. `fence`: the lease was lost. `shutdown`: the instance leaves. `run_timeout`,
+   * `no_progress`: it took too long.
+   */
+  readonly because: "cancel" | "fence" | "shutdown" | "run_timeout" | "no_progress";
 
   constructor(because: ExecutionStoppedError["because"]) {
     super(`The execution was told to stop (${because})`);

@@ -154,6 +154,8 @@ export function executionContext(fields: Partial<ExecutionContext> = {}): Execut
     signal: new AbortController().signal,
     log: () => {},
     processes: { makeFolder: refuseProcess, start: refuseProcess },
+    progress: () => {},
+    keepHandle: async () => {},
     ...fields,
   };
 }

@@ -5,16 +5,20 @@
 
 import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
 import type { KeepMs } from "../domain/retention.ts";
+import type { Outcome } from "../domain/settlement.ts";
 import { claimOnce } from "../engine/claimer.ts";
+import { stuckOutcome } from "../engine/execution-limits.ts";
 import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
 import { createLogWriter } from "../engine/log-writer.ts";
 import { monotonicMs } from "../engine/monotonic.ts";
+import { pollableKinds, takeDueOnce } from "../engine/poller.ts";
 import { type PromotionPass, promoteOnce } from "../engine/promoter.ts";
 import { pruneOnce } from "../engine/pruner.ts";
+import { failOverdueOnce } from "../engine/queue-timer.ts";
 import { reconcileOnce } from "../engine/reconciler.ts";
 import { rescueOnce } from "../engine/rescuer.ts";
 import type { Rules } from "../engine/rule-keeper.ts";
-import { type ExecutionTools, execute } from "../engine/runner.ts";
+import { type ExecutionTools, endTools, execute } from "../engine/runner.ts";
 import { createScheduler, type Scheduler } from "../engine/scheduler.ts";
 import { createSettler } from "../engine/settler.ts";
 import type { Emit, SchedulerEvent } from "../engine/telemetry.ts";
@@ -23,6 +27,7 @@ import { createProcesses, type Processes } from "../executors/process/processes.
 import { openPool, type Pool } from "../store/database.ts";
 import { joinCluster } from "../store/instances/instance.ts";
 import { renewOnce } from "../store/instances/renew.ts";
+import { keepHandle } from "../store/outside-jobs/let-go.ts";
 import { sql } from "../store/sql.ts";
 
 /** As those of `createScheduler`, where they mean something without timers. */
@@ -33,6 +38,7 @@ export interface ManualOptions {
   readonly slots?: number;
   readonly batchSize?: number;
   readonly leaseMs?: number;
+  readonly obeyMs?: number;
 }
 
 /** An instance that does one step when it is told to, and nothing by itself. */
@@ -68,7 +74,11 @@ export interface ManualScheduler
   readonly sweep: () => Promise<PromotionPass>;
   /** Claims up to its free slots; answers what it got. */
   readonly claim: () => Promise<readonly TaskRunId[]>;
-  /** Runs all it holds to its end. */
+  /** Takes outside jobs that are due; answers what it got. `execute` asks after them. */
+  readonly poll: () => Promise<readonly TaskRunId[]>;
+  /** Fails what has waited for longer than it may; answers how many. */
+  readonly failOverdue: () => Promise<number>;
+  /** Runs all it holds to its end, or until it is taken for stuck. */
   readonly execute: () => Promise<void>;
   /** Records all that has ended. */
   readonly settle: () => Promise<void>;
@@ -90,7 +100,15 @@ export interface ManualScheduler
 
 /** Joins the cluster with its own lease. The schema must be there: `createTestDatabase` brings it. */
 export async function createManualScheduler(options: ManualOptions): Promise<ManualScheduler> {
-  const settings = { tasks: [], name: "manual", slots: 10, batchSize: 100, leaseMs: 60_000, ...options };
+  const settings = {
+    tasks: [],
+    name: "manual",
+    slots: 10,
+    batchSize: 100,
+    leaseMs: 60_000,
+    obeyMs: 5_000,
+    ...options,
+  };
   const pool = openPool({
     url: settings.databaseUrl,
     size: 4,
@@ -126,7 +144,7 @@ interface Parts {
 }
 
 function steps({ pool, processes }: Parts, settings: Settings, instanceId: InstanceId): Steps {
-  const { tasks, name, slots, batchSize } = settings;
+  const { tasks, name, slots, batchSize, obeyMs } = settings;
   const executors = new Map(tasks.map((task) => [task.kind, task]));
   const kinds = [...executors.keys()];
   const events: SchedulerEvent[] = [];
@@ -137,23 +155,15 @@ function steps({ pool, processes }: Parts, settings: Settings, instanceId: Insta
 
   const promote: Steps["promote"] = async () => await promoteOnce({ pool, batchSize });
   const claim: Steps["claim"] = async () => {
-    const claimed = await claimOnce({
-      pool,
-      instanceId,
-      kinds,
-      slots,
-      batchSize,
-      held,
-      isTrusted: () => true,
-    });
+    const request = { pool, instanceId, kinds, slots, batchSize, held, isTrusted: () => true };
+    const claimed = await claimOnce(request);
     return claimed.map((each) => each.claim.taskRunId);
   };
   const executeAll: Steps["execute"] = async () => {
-    const open = held.all().filter(({ ended }) => !ended);
+    const open = held.all().filter(({ ended, stuck }) => !ended && !stuck);
     await Promise.all(
       open.map(async (each) => {
-        const outcome = await execute(each, executors, name, toolsFor(each));
-        held.endExecution(each);
+        const outcome = await outcomeOf(each, { held, executors, name, obeyMs, tools: toolsFor(each) });
         settler.add(each.claim, instanceId, outcome, held);
       }),
     );
@@ -168,6 +178,11 @@ function steps({ pool, processes }: Parts, settings: Settings, instanceId: Insta
     promote,
     sweep: async () => await promoteOnce({ pool, batchSize, sweepAfter: null }),
     claim,
+    poll: async () => {
+      const due = { pool, instanceId, kinds: pollableKinds(executors), held, isTrusted: () => true };
+      return (await takeDueOnce(due)).map((each) => each.claim.taskRunId);
+    },
+    failOverdue: async () => (await failOverdueOnce({ pool, batchSize, emit })).failed,
     execute: executeAll,
     settle,
     reconcile: async () => await reconcileOnce({ pool, instanceId, held, emit }),
@@ -187,6 +202,26 @@ function steps({ pool, processes }: Parts, settings: Settings, instanceId: Insta
   };
 }
 
+interface Execution extends Pick<Settings, "name" | "obeyMs"> {
+  readonly held: HeldClaims;
+  readonly executors: ReadonlyMap<string, Executor>;
+  readonly tools: ExecutionTools;
+}
+
+/** Its end, or that it ignores its signal. */
+async function outcomeOf(
+  each: HeldClaim,
+  { held, executors, name, obeyMs, tools }: Execution,
+): Promise<Outcome> {
+  const work = execute(each, executors, name, tools);
+  void work.finally(() => held.endExecution(each));
+  const patienceMs = executors.get(each.claim.kind)?.obeyMs ?? obeyMs;
+  const stuck = await stuckOutcome(each, work, patienceMs, name);
+  await endTools(tools);
+  if (stuck !== null) held.markStuck(each);
+  return stuck ?? (await work);
+}
+
 function lendTools(
   { pool, processes }: Parts,
   instanceId: InstanceId,
@@ -197,7 +232,17 @@ function lendTools(
   const lease = { life: instanceId, leaseMs: 86_400_000, renewedAtMs: monotonicMs, reportTo: () => {} };
   return ({ claim }) => {
     const log = logs.open(claim, instanceId);
-    return { log: log.write, endLog: log.end, processes: processes.of(lease) };
+    const { taskRunId, claimNo } = claim;
+    return {
+      log: log.write,
+      endLog: log.end,
+      processes: processes.of(lease),
+      keepHandle: async (handle, deadlineInMs) =>
+        await pool.transaction(async (tx) => {
+          const owned = { taskRunId, claimNo, claimedBy: instanceId };
+          return await keepHandle(tx, owned, { handle, deadlineInMs });
+        }),
+    };
   };
 }
 

@@ -9,6 +9,7 @@ import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import type { TaskRunDetail } from "../../domain/task-run.ts";
 import type { ManualScheduler } from "../../testing/manual-scheduler.ts";
+import { defineTask } from "../define-task.ts";
 import { defineProcess } from "./define-process.ts";
 import type { ProcessInput } from "./process-input.ts";
 
@@ -254,6 +255,51 @@ describe("the group of a process", () => {
 
     expect(await box.statusOf(taskRunId)).toBe("CANCELED");
     expect(await logOf(scheduler, taskRunId)).toContain("heard");
+  });
+
+  it("has its grace when it ran for too long, and is gone before that is recorded", async () => {
+    const scheduler = await box.scheduler({ tasks: [program], obeyMs: 0 });
+    const { taskRunId } = await scheduler.enqueue(
+      program.task(
+        { shell: `trap '' TERM; while :; do sleep 0.05; done`, graceMs: 300 },
+        { timeouts: { runningMs: 300 } },
+      ),
+    );
+    await scheduler.claim();
+    await scheduler.execute();
+    expect(processesOf(taskRunId)).toEqual([]);
+    await scheduler.settle();
+
+    expect(await scheduler.get(taskRunId)).toMatchObject({ status: "FAILED", outcome: "RUN_TIMEOUT" });
+  });
+
+  it("does not outlive the function that started it, whether that returns or ignores its signal", async () => {
+    const careless = defineTask<{ waits: boolean }>({
+      kind: "careless",
+      run: async ({ waits }, { processes, taskRunId }) => {
+        const child = await processes.start({
+          argv: ["sleep", "100"],
+          cwd: "/",
+          env: { PATH: "/usr/bin:/bin", SIGNALBOX_TASK_RUN_ID: taskRunId },
+          graceMs: 100,
+          onOutput: () => {},
+        });
+        if (waits) await child.ended;
+      },
+    });
+    const scheduler = await box.scheduler({ tasks: [careless], obeyMs: 50 });
+    const timeouts = { runningMs: 200 };
+    const { taskRuns } = await scheduler.enqueueMany([
+      careless.task({ waits: false }),
+      careless.task({ waits: true }, { timeouts }),
+    ]);
+    await scheduler.claim();
+    await scheduler.execute();
+    expect(taskRuns.flatMap(({ taskRunId }) => processesOf(taskRunId))).toEqual([]);
+    await scheduler.settle();
+
+    const ends = await Promise.all(taskRuns.map(async ({ taskRunId }) => await scheduler.get(taskRunId)));
+    expect(ends.map(({ outcome }) => outcome)).toEqual(["SUCCEEDED", "HANDLER_STUCK"]);
   });
 
   it("does not keep its task run from ending when something has left the group and holds its output open", async () => {

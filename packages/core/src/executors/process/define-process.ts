@@ -41,6 +41,8 @@ export function defineProcess(definition: ProcessDefinition = {}): TaskDefinitio
   const check = (input: unknown): CheckedProcess => checkProcessInput(kind, input, { allowShell, graceMs });
   return {
     kind,
+    // The warden ends it for sure: its end is waited for, so that nothing of it is at work when it is settled.
+    obeyMs: Number.POSITIVE_INFINITY,
     task: (input, options = {}) => ({ ...options, kind, input }),
     checkInput: async (input) => {
       check(input);
@@ -128,8 +130,9 @@ async function endOf(child: RunningProcess, graceMs: number, signal: AbortSignal
 }
 
 function graceFor(reason: unknown, graceMs: number): number {
-  const isCancel = reason instanceof ExecutionStoppedError && reason.because === "cancel";
-  return isCancel ? graceMs : Math.min(graceMs, MAX_HURRIED_GRACE_MS);
+  const because = reason instanceof ExecutionStoppedError ? reason.because : "fence";
+  const isHurried = because === "shutdown" || because === "fence";
+  return isHurried ? Math.min(graceMs, MAX_HURRIED_GRACE_MS) : graceMs;
 }
 
 function requireSuccess(child: RunningProcess, end: ProcessEnd, stderr: Buffer): void {

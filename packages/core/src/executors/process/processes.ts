@@ -7,15 +7,23 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LeaseSource, ProcessHost } from "./running-process.ts";
+import type { LeaseSource, ProcessHost, RunningProcess } from "./running-process.ts";
 import { openWarden, type Warden } from "./warden-client.ts";
 
 export interface Processes {
-  /** Starts processes under this lease. */
-  readonly of: (lease: LeaseSource) => ProcessHost;
+  /** For one execution: starts processes under this lease. */
+  readonly of: (lease: LeaseSource) => ExecutionProcesses;
   /** Ends what still runs. Resolves when the warden has gone, or after 10 s. */
   readonly close: () => Promise<void>;
 }
+
+export interface ExecutionProcesses extends ProcessHost {
+  /** Ends what the execution has left behind, and starts nothing more. Resolves when nothing of it is left. */
+  readonly endAll: () => Promise<void>;
+}
+
+/** From TERM to KILL, for what outlived the execution that started it. */
+const LEFT_BEHIND_GRACE_MS = 1_000;
 
 export function createProcesses(): Processes {
   let current: Promise<Warden> | null = null;
@@ -37,19 +45,40 @@ export function createProcesses(): Processes {
     return await current;
   };
   return {
-    of: (lease) => ({
-      makeFolder: async () => await mkdtemp(join((await open()).folder, "task-")),
-      start: async (spec) => {
-        const warden = await open();
-        lease.reportTo(warden.beatSocket);
-        const { life, leaseMs } = lease;
-        return await warden.start(randomUUID(), spec, { life, leaseMs, renewedAtMs: lease.renewedAtMs() });
-      },
-    }),
+    of: (lease) => forOneExecution(open, lease),
     close: async () => {
       isClosed = true;
       const last = await current?.catch(() => null);
       await last?.close();
+    },
+  };
+}
+
+function forOneExecution(open: () => Promise<Warden>, lease: LeaseSource): ExecutionProcesses {
+  const running = new Set<Promise<RunningProcess>>();
+  let isOver = false;
+  return {
+    makeFolder: async () => await mkdtemp(join((await open()).folder, "task-")),
+    start: async (spec) => {
+      const warden = await open();
+      if (isOver) throw new Error("The execution is over");
+      lease.reportTo(warden.beatSocket);
+      const { life, leaseMs } = lease;
+      const child = warden.start(randomUUID(), spec, { life, leaseMs, renewedAtMs: lease.renewedAtMs() });
+      running.add(child);
+      const forget = (): boolean => running.delete(child);
+      child.then(async ({ ended }) => await ended).then(forget, forget);
+      return await child;
+    },
+    endAll: async () => {
+      isOver = true;
+      await Promise.allSettled(
+        [...running].map(async (child) => {
+          const { stop, ended } = await child;
+          stop(LEFT_BEHIND_GRACE_MS);
+          await ended;
+        }),
+      );
     },
   };
 }

@@ -11,8 +11,9 @@ export async function readOverview(db: Database): Promise<Overview> {
     `,
   );
   const [now] = await db.query(
-    sql<{ computedAt: Date; available: string }>("countReady")`
-      SELECT clock_timestamp() AS "computedAt", (SELECT count(*) FROM signalbox.ready) AS available
+    sql<{ computedAt: Date; available: string; letGo: string }>("countReady")`
+      SELECT clock_timestamp() AS "computedAt", (SELECT count(*) FROM signalbox.ready) AS available,
+             (SELECT count(*) FROM signalbox.outside_job WHERE next_poll_at < 'infinity') AS "letGo"
     `,
   );
   const instances = await readInstances(db);
@@ -20,7 +21,8 @@ export async function readOverview(db: Database): Promise<Overview> {
     computedAt: now?.computedAt ?? new Date(0),
     waiting: Object.fromEntries(waiting.map(({ cause, count }) => [cause, Number(count)])),
     available: Number(now?.available ?? 0),
-    running: instances.reduce((sum, { running }) => sum + running, 0),
+    // What an outside job goes on with is nobody's.
+    running: instances.reduce((sum, { running }) => sum + running, Number(now?.letGo ?? 0)),
     instances,
   };
 }
@@ -36,7 +38,8 @@ async function readInstances(db: Database): Promise<readonly InstanceView[]> {
                 FROM signalbox.claim_batch AS b
                CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
                 JOIN signalbox.task_run AS t ON t.id = g.id
-               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no) AS running
+               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no
+                 AND t.claimed_by = i.boot_id) AS running
         FROM signalbox.instance AS i
        WHERE i.state <> 'DEAD' OR i.beat_at > clock_timestamp() - interval '10 minutes'
        ORDER BY i.started_at, i.boot_id

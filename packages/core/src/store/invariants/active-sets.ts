@@ -24,6 +24,15 @@ export function waitingIsPending(): Statement<Violation> {
                              WHERE kind = t.kind AND queue = t.queue AND priority = t.priority
                                AND ready.available_at = t.available_at AND task_run_id = t.id))
     UNION ALL
+    SELECT format('task run %s is %s and has an outside job', j.task_run_id, coalesce(t.status, 'gone'))
+      FROM signalbox.outside_job AS j LEFT JOIN signalbox.task_run AS t ON t.id = j.task_run_id
+     WHERE t.status IS DISTINCT FROM 'RUNNING'
+    UNION ALL
+    SELECT format('task run %s is %s and has a queue timeout that nobody looks at', t.id, t.status)
+      FROM signalbox.task_run AS t JOIN signalbox.task AS k ON k.id = t.task_id
+     WHERE t.status IN ('PENDING', 'AVAILABLE') AND k.policy->'timeouts' ? 'queuedMs'
+       AND NOT EXISTS (SELECT FROM signalbox.queue_deadline WHERE task_run_id = t.id)
+    UNION ALL
     SELECT format('task run %s has no task', t.id)
       FROM signalbox.task_run AS t
      WHERE NOT EXISTS (SELECT FROM signalbox.task WHERE id = t.task_id)
@@ -35,15 +44,20 @@ export function runningIsOwned(deadForMs: number): Statement<Violation> {
   return sql<Violation>("runningIsOwned")`
     SELECT format('task run %s is RUNNING under claim %s, which no batch of its owner lists', t.id, t.claim_no) AS detail
       FROM signalbox.task_run AS t
-     WHERE t.status = 'RUNNING'
+     WHERE t.status = 'RUNNING' AND t.claimed_by IS NOT NULL
        AND NOT EXISTS (SELECT FROM signalbox.claim_batch AS b
                         WHERE b.claim_no = t.claim_no AND b.instance_id = t.claimed_by AND t.id = ANY (b.task_run_ids))
     UNION ALL
     SELECT format('task run %s is RUNNING and its owner %s has been dead since %s', t.id, t.claimed_by, i.expires_at)
       FROM signalbox.task_run AS t LEFT JOIN signalbox.instance AS i ON i.boot_id = t.claimed_by
-     WHERE t.status = 'RUNNING'
+     WHERE t.status = 'RUNNING' AND t.claimed_by IS NOT NULL
        AND (i.boot_id IS NULL
             OR (i.state = 'DEAD' AND i.expires_at < clock_timestamp() - ${deadForMs} * interval '1 ms'))
+    UNION ALL
+    SELECT format('task run %s was let go, and no outside job of it is to be polled', t.id)
+      FROM signalbox.task_run AS t
+     WHERE t.status = 'RUNNING' AND t.claimed_by IS NULL
+       AND NOT EXISTS (SELECT FROM signalbox.outside_job AS j WHERE j.task_run_id = t.id AND j.next_poll_at < 'infinity')
   `;
 }
 

@@ -14,6 +14,12 @@ export function onlyKnownMoves(since: Date): Statement<Violation> {
      WHERE aggregate_type = 'task_run' AND at >= ${since}
        AND data ? 'from'
        AND (data->>'from', data->>'to') NOT IN (('AVAILABLE', 'PENDING'), ('RUNNING', 'PENDING'), ('RUNNING', 'FAILED'), ('RUNNING', 'CANCELED'))
+       AND NOT (type = 'task_run.queue_timed_out' AND data->>'from' IN ('PENDING', 'AVAILABLE') AND data->>'to' = 'FAILED')
+       AND NOT (type IN ('task_run.let_go', 'task_run.resumed') AND data->>'from' = 'RUNNING' AND data->>'to' = 'RUNNING')
+    UNION ALL
+    SELECT format('task run %s ended %s without a claim', id, outcome)
+      FROM signalbox.task_run
+     WHERE finished_at >= ${since} AND status = 'FAILED' AND claimed_by IS NULL AND outcome <> 'QUEUE_TIMEOUT'
     UNION ALL
     SELECT format('gated task run %s was never promoted and is %s', id, status)
       FROM signalbox.task_run
@@ -61,7 +67,8 @@ export function attemptsAreAChain(since: Date): Statement<Violation> {
     UNION ALL
     SELECT format('claims of task run %s do not rise: %s after %s', e.aggregate_id, t.claim_no, e.data->>'claimNo')
       FROM signalbox.event_store AS e JOIN signalbox.task_run AS t ON t.id = e.aggregate_id
-     WHERE e.at >= ${since} AND e.type = 'task_run.handed_back' AND e.data->>'to' = 'PENDING' AND t.claimed_by IS NOT NULL
+     WHERE e.at >= ${since} AND e.type IN ('task_run.handed_back', 'task_run.deferred') AND e.data->>'to' = 'PENDING'
+       AND t.claimed_by IS NOT NULL
        AND t.claim_no <= (e.data->>'claimNo')::bigint
   `;
 }
@@ -76,7 +83,8 @@ export function exclusionHolds(since: Date): Statement<Violation> {
       UNION ALL
       SELECT e.aggregate_id, (e.data->>'taskId')::uuid, NULL, (e.data->>'availableAt')::timestamptz, e.at, NULL
         FROM signalbox.event_store AS e
-       WHERE e.type IN ('task_run.handed_back', 'task_run.demoted') AND e.data->>'to' = 'PENDING' AND e.at >= ${since}
+       WHERE e.type IN ('task_run.handed_back', 'task_run.deferred', 'task_run.demoted') AND e.data->>'to' = 'PENDING'
+         AND e.at >= ${since}
     ), at_resource AS (
       SELECT stay.*, r.name, r.mode
         FROM stay
@@ -113,7 +121,7 @@ export function exclusionHolds(since: Date): Statement<Violation> {
                                        2147483647)) AS task_end
       JOIN at_resource AS other
         ON other.name = lost.name AND other.task_id <> lost.task_id AND other.s > lost.e AND other.s < task_end.at
-     WHERE lost.outcome = 'LEASE_LOST' AND lost.mode = 'exclusive'
+     WHERE lost.outcome IN ('LEASE_LOST', 'HANDLER_STUCK') AND lost.mode = 'exclusive'
   `;
 }
 
@@ -127,7 +135,7 @@ export function runLimitsHold(since: Date): Statement<Violation> {
       UNION ALL
       SELECT (data->>'runId')::uuid, (data->>'availableAt')::timestamptz, at
         FROM signalbox.event_store
-       WHERE type IN ('task_run.handed_back', 'task_run.demoted') AND data->>'to' = 'PENDING'
+       WHERE type IN ('task_run.handed_back', 'task_run.deferred', 'task_run.demoted') AND data->>'to' = 'PENDING'
          AND data->>'runId' IS NOT NULL AND at >= ${since}
     ), step AS (
       SELECT run_id, s AS at, 1 AS change FROM stay
@@ -197,7 +205,7 @@ export function versionsStartInOrder(since: Date): Statement<Violation> {
        AND (early.open_from <= late.open_from OR early.open_from < t.available_at - interval '10 s')
      WHERE NOT EXISTS (SELECT FROM signalbox.task_run AS before
                         WHERE before.task_id = t.task_id AND before.attempt < t.attempt
-                          AND before.outcome = 'LEASE_LOST')
+                          AND before.outcome IN ('LEASE_LOST', 'HANDLER_STUCK'))
   `;
 }
 

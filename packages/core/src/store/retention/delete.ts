@@ -43,6 +43,16 @@ async function deleteOfTaskRuns(tx: Transaction, taskRunIds: readonly string[]):
   await tx.query(
     sql("deleteWaitTimes")`DELETE FROM signalbox.wait_time WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
   );
+  await tx.query(
+    sql(
+      "deleteQueueDeadlines",
+    )`DELETE FROM signalbox.queue_deadline WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
+  );
+  await tx.query(
+    sql(
+      "deleteOutsideJobs",
+    )`DELETE FROM signalbox.outside_job WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
+  );
   await deleteEvents(tx, taskRunIds);
 }
 

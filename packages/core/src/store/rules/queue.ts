@@ -88,10 +88,11 @@ async function markRunning(tx: Transaction, name: QueueName): Promise<readonly T
       UPDATE signalbox.task_run
          SET gated = true, row_version = row_version + 1
        WHERE id = ANY (ARRAY(SELECT t.id
-                               FROM signalbox.claim_batch AS b
-                              CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
+                               FROM (SELECT unnest(task_run_ids) FROM signalbox.claim_batch
+                                     UNION                 -- what was let go is in no batch
+                                     SELECT task_run_id FROM signalbox.outside_job) AS g (id)
                                JOIN signalbox.task_run AS t ON t.id = g.id
-                              WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.queue = ${name}
+                              WHERE t.status = 'RUNNING' AND t.queue = ${name}
                               ORDER BY t.id
                                 FOR UPDATE OF t))
          AND status = 'RUNNING'

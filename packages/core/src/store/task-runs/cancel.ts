@@ -1,14 +1,14 @@
 import { asTaskRunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
-import type { Resource } from "../../domain/resource.ts";
 import type { TaskRunStatus } from "../../domain/task-status.ts";
-import { wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { wakeGates } from "../holds/wake.ts";
+import { hastenPolls } from "../outside-jobs/let-go.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
 import { closeTaskRuns } from "./close.ts";
 import type { TaskRunIdentity } from "./find.ts";
+import { leaveWaiting } from "./leave-waiting.ts";
 
 export interface CancelRequest {
   readonly by: string | null;
@@ -48,6 +48,10 @@ export async function cancelTaskRuns(
   const rows = await markCanceled(tx, ids, request);
   const canceled = rows.filter(({ status }) => status === "CANCELED");
   if (canceled.length > 0) await closeCanceled(tx, taskRuns, canceled);
+  await hastenPolls(
+    tx,
+    rows.flatMap(({ taskRunId, status }) => (status === "RUNNING" ? [asTaskRunId(taskRunId)] : [])),
+  );
   return new Map(
     rows.map(({ taskRunId, status }) => [
       asTaskRunId(taskRunId),
@@ -163,29 +167,6 @@ async function leaveReadyAgain(tx: Transaction, taskRuns: readonly TaskRunIdenti
                 WHERE t.id = ANY (${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[])
                   FOR UPDATE OF r SKIP LOCKED))
     `,
-  );
-}
-
-async function leaveWaiting(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
-  const gone = await tx.query(
-    sql<{ resources: readonly Resource[] }>("leaveWaiting")`
-      WITH gone AS (
-        DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${taskRunIds}::uuid[])
-        RETURNING task_run_id, resources, blocked_on, blocked_since, waited
-      ), waited_for AS (
-        INSERT INTO signalbox.wait_time (task_run_id, waited)
-        SELECT task_run_id, signalbox.add_wait(waited, blocked_on, blocked_since)
-          FROM gone
-         WHERE blocked_on IS NOT NULL OR waited IS NOT NULL
-            ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
-      )
-      SELECT resources FROM gone
-    `,
-  );
-  // Whoever stood behind them in a line may go now.
-  await wakeGates(
-    tx,
-    gone.flatMap(({ resources }) => resources.map(({ name }) => wakeResource(name))),
   );
 }
 

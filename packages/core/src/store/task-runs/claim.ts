@@ -21,6 +21,7 @@ export interface Claim {
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;
+  readonly deferrals: number;
   readonly gated: boolean;
   /** One number per claim statement. It rises, and is the fence. */
   readonly claimNo: number;
@@ -29,6 +30,17 @@ export interface Claim {
   /** From its enqueueing, or its run time where that is later, to this claim. */
   readonly waitedMs: number;
   readonly availableMs: number;
+  /** Set where it was let go and is to be polled. */
+  readonly job: ClaimedJob | null;
+}
+
+export interface ClaimedJob {
+  readonly handle: unknown;
+  /** Its deadline had passed when it was taken, by the database's clock. */
+  readonly overdue: boolean;
+  readonly cancelRequested: boolean;
+  /** From the claim that started it until it was taken. */
+  readonly ranMs: number;
 }
 
 export interface ClaimRequest {
@@ -93,7 +105,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                row_version = row_version + 1
          WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
            AND status = 'AVAILABLE'
-        RETURNING id, task_id, run_id, kind, queue, attempt, interruptions, gated, claim_no,
+        RETURNING id, task_id, run_id, kind, queue, attempt, interruptions, deferrals, gated, claim_no,
                   claimed_at - greatest(enqueued_at, run_at) AS waited, claimed_at - available_at AS available
       ), batch AS (
         INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
@@ -106,8 +118,8 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
          WHERE EXISTS (SELECT FROM signalbox.waiting
                         WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
       )
-      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, attempt, interruptions, gated,
-             claim_no AS "claimNo",
+      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, attempt, interruptions,
+             deferrals, gated, claim_no AS "claimNo",
              (extract(epoch FROM waited) * 1000)::float8 AS "waitedMs",
              (extract(epoch FROM available) * 1000)::float8 AS "availableMs",
              (SELECT title FROM signalbox.task WHERE task.id = claimed.task_id) AS title,
@@ -116,7 +128,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
         FROM claimed
     `,
   );
-  return rows.map(toClaim);
+  return rows.map((row) => ({ ...toClaim(row), job: null }));
 }
 
 /** Not a promise: others may be taking them at this moment. */
@@ -135,7 +147,7 @@ export async function isAnyReady(db: Database, kinds: readonly string[]): Promis
   return rows.length > 0;
 }
 
-interface ClaimRow {
+export interface ClaimRow {
   readonly taskRunId: string;
   readonly taskId: string;
   readonly runId: string | null;
@@ -144,6 +156,7 @@ interface ClaimRow {
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;
+  readonly deferrals: number;
   readonly gated: boolean;
   readonly claimNo: string;
   readonly input: unknown;
@@ -152,7 +165,7 @@ interface ClaimRow {
   readonly availableMs: number;
 }
 
-function toClaim(row: ClaimRow): Claim {
+export function toClaim(row: ClaimRow): Omit<Claim, "job"> {
   return {
     ...row,
     taskRunId: asTaskRunId(row.taskRunId),
@@ -167,14 +180,16 @@ export interface RunningRow {
   readonly claimNo: number;
   readonly requestNo: number;
   readonly cancelRequested: boolean;
+  /** An outside job goes on with it: ours only to poll. */
+  readonly letGo: boolean;
 }
 
 /** What the database says this instance is running. */
 export async function listRunning(tx: Transaction, instanceId: InstanceId): Promise<readonly RunningRow[]> {
   const rows = await tx.query(
-    sql<{ taskRunId: string; claimNo: string; requestNo: number; cancelRequested: boolean }>("listRunning")`
+    sql<Omit<RunningRow, "taskRunId" | "claimNo"> & { taskRunId: string; claimNo: string }>("listRunning")`
       SELECT t.id AS "taskRunId", b.claim_no AS "claimNo", b.request_no AS "requestNo",
-             t.cancel_requested_at IS NOT NULL AS "cancelRequested"
+             t.cancel_requested_at IS NOT NULL AS "cancelRequested", t.let_go_at IS NOT NULL AS "letGo"
         FROM signalbox.claim_batch AS b
        CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
         JOIN signalbox.task_run AS t ON t.id = g.id
@@ -193,7 +208,7 @@ export async function forgetEndedBatches(tx: Transaction, instanceId: InstanceId
        WHERE b.instance_id = ${instanceId}
          AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
                            JOIN signalbox.task_run AS t ON t.id = g.id
-                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no)
+                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
     `,
   );
 }

@@ -10,6 +10,14 @@ export async function enterWaiting(tx: Transaction, taskRunIds: readonly TaskRun
   if (taskRunIds.length === 0) return;
   await tx.query(
     sql("enterWaiting")`
+      WITH limited AS (                   -- one that was RUNNING when it was due has lost its row
+        INSERT INTO signalbox.queue_deadline (task_run_id, at)
+        SELECT t.id, greatest(t.enqueued_at, t.run_at) + (k.policy->'timeouts'->>'queuedMs')::bigint * interval '1 ms'
+          FROM signalbox.task_run AS t
+          JOIN signalbox.task AS k ON k.id = t.task_id
+         WHERE t.id = ANY (${taskRunIds}::uuid[]) AND t.status = 'PENDING' AND k.policy->'timeouts' ? 'queuedMs'
+            ON CONFLICT (task_run_id) DO UPDATE SET at = excluded.at
+      )
       INSERT INTO signalbox.waiting
              (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
               concurrency_key, rate, waited, blocked_on, blocked_key, blocked_since)

@@ -174,7 +174,8 @@ export async function findClaimers(db: Database, kind: string): Promise<readonly
                 FROM signalbox.claim_batch AS b
                CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
                 JOIN signalbox.task_run AS t ON t.id = g.id
-               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no) AS running
+               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no
+                 AND t.claimed_by = i.boot_id) AS running
         FROM signalbox.instance AS i
        WHERE i.state = 'LIVE' AND i.expires_at > clock_timestamp() AND ${kind} = ANY (i.kinds)
        ORDER BY i.name

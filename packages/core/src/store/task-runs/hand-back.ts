@@ -33,13 +33,14 @@ export async function handBackTaskRuns(
     ),
   );
   const rows = await tx.query(
-    sql<HandedBackRow>("handBackTaskRuns")`
+    sql<LeftRow>("handBackTaskRuns")`
       WITH mine AS MATERIALIZED (
         SELECT t.id, t.available_at, t.claimed_at, t.claim_no
           FROM unnest(${claims.map(({ taskRunId }) => taskRunId)}::uuid[],
                       ${claims.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
           JOIN signalbox.task_run AS t ON t.id = g.id
          WHERE t.claim_no = g.claim_no AND t.claimed_by = ${instanceId} AND t.status = 'RUNNING'
+           AND t.let_go_at IS NULL          -- what was let go has started long ago
          ORDER BY t.id
            FOR UPDATE OF t
       ), moved AS (
@@ -66,6 +67,14 @@ export async function handBackTaskRuns(
       SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status FROM moved
     `,
   );
+  return await leaveRunning(tx, rows);
+}
+
+/** What a move from RUNNING to PENDING brings with it, and what becomes of those that were canceled instead. */
+export async function leaveRunning(
+  tx: Transaction,
+  rows: readonly LeftRow[],
+): Promise<ReadonlyMap<TaskRunId, "PENDING" | "CANCELED">> {
   const moved = rows.map((row) => ({ ...row, taskRunId: asTaskRunId(row.taskRunId) }));
   const canceled = moved.filter(({ status }) => status === "CANCELED");
   await enterWaiting(
@@ -96,7 +105,7 @@ export async function handBackTaskRuns(
   return new Map(moved.map(({ taskRunId, status }) => [taskRunId, status]));
 }
 
-async function runsOf(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<readonly RunId[]> {
+export async function runsOf(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<readonly RunId[]> {
   const rows = await tx.query(
     sql<{ runId: string }>("runsOfTaskRuns")`
       SELECT DISTINCT run_id AS "runId"
@@ -107,7 +116,7 @@ async function runsOf(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promis
   return rows.map(({ runId }) => asRunId(runId));
 }
 
-interface HandedBackRow {
+export interface LeftRow {
   readonly taskRunId: string;
   readonly taskId: string;
   readonly runId: string | null;

@@ -2,6 +2,7 @@ import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId
 import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
 import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
+import { setQueueDeadlines } from "./fail-overdue.ts";
 
 export interface InsertedTaskRun {
   readonly taskId: TaskId;
@@ -89,11 +90,23 @@ export async function insertTasks(
       SELECT task_id AS "taskId", task_run_id AS "taskRunId", status FROM given ORDER BY ordinality
     `,
   );
-  return rows.map((row) => ({
+  const inserted = rows.map((row) => ({
     taskId: asTaskId(row.taskId),
     taskRunId: asTaskRunId(row.taskRunId),
     status: row.status,
   }));
+  await setQueueDeadlines(tx, withQueueTimeout(inserted, tasks));
+  return inserted;
+}
+
+function withQueueTimeout(
+  inserted: readonly InsertedTaskRun[],
+  tasks: readonly ResolvedTask[],
+): readonly { readonly taskRunId: TaskRunId; readonly queuedMs: number }[] {
+  return inserted.flatMap(({ taskRunId }, index) => {
+    const queuedMs = tasks[index]?.policy.timeouts?.queuedMs;
+    return queuedMs === undefined ? [] : [{ taskRunId, queuedMs }];
+  });
 }
 
 /** A column of an unnest is one text each: an array inside an array would be flattened. */

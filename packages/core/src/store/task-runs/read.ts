@@ -105,7 +105,9 @@ async function findOpen(
               UNION ALL
               SELECT task_run_id FROM signalbox.ready WHERE 'AVAILABLE' = ANY (${statuses}::text[])
               UNION ALL
-              SELECT unnest(task_run_ids) FROM signalbox.claim_batch WHERE 'RUNNING' = ANY (${statuses}::text[])) AS active
+              SELECT unnest(task_run_ids) FROM signalbox.claim_batch WHERE 'RUNNING' = ANY (${statuses}::text[])
+              UNION ALL
+              SELECT task_run_id FROM signalbox.outside_job WHERE 'RUNNING' = ANY (${statuses}::text[])) AS active
         JOIN signalbox.task_run AS t ON t.id = active.id
        WHERE t.status = ANY (${statuses}::text[])
          AND (${wanted.before}::uuid IS NULL OR t.id < ${wanted.before}::uuid)

@@ -25,6 +25,8 @@ export interface LostTaskRun {
   readonly claimedBy: InstanceId;
   readonly instanceName: string;
   readonly policy: RetryPolicy;
+  /** The outside job by which others can go on; null where no handle was kept. */
+  readonly job: { readonly letGo: boolean; readonly losses: number } | null;
 }
 
 /**
@@ -39,7 +41,9 @@ export async function findLost(tx: Transaction, limit: number): Promise<readonly
              b.claim_no AS "claimNo", b.instance_id AS "claimedBy",
              coalesce((SELECT name FROM signalbox.instance WHERE boot_id = b.instance_id), 'a forgotten instance')
                AS "instanceName",
-             k.policy
+             k.policy,
+             (SELECT jsonb_build_object('letGo', t.let_go_at IS NOT NULL, 'losses', j.losses)
+                FROM signalbox.outside_job AS j WHERE j.task_run_id = t.id) AS job
         FROM signalbox.claim_batch AS b
        CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
         JOIN signalbox.task_run AS t ON t.id = g.id
@@ -72,6 +76,7 @@ interface LostRow {
   readonly claimedBy: string;
   readonly instanceName: string;
   readonly policy: RetryPolicy;
+  readonly job: LostTaskRun["job"];
 }
 
 /** Batches of dead owners of which nothing runs any more. */
@@ -82,7 +87,7 @@ export async function forgetLostBatches(tx: Transaction): Promise<void> {
        WHERE NOT EXISTS (SELECT FROM signalbox.instance WHERE boot_id = b.instance_id AND state <> 'DEAD')
          AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
                            JOIN signalbox.task_run AS t ON t.id = g.id
-                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no)
+                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
     `,
   );
 }

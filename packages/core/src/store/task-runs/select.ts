@@ -188,6 +188,22 @@ export async function selectRunning(db: Database, after: string, limit: number):
   return { found: rows.flatMap(({ found }) => found ?? []).map(toFound), next: placeAfter(rows, limit) };
 }
 
+/** What was let go is in no batch. What an instance polls at this moment is in both. */
+export async function selectLetGo(db: Database, after: string, limit: number): Promise<FoundBite> {
+  const statement = sql<FoundRow>("selectLetGo")`
+    SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, t.priority, t.status,
+           true AS "byTask", j.task_run_id AS at
+      FROM (SELECT task_run_id
+              FROM signalbox.outside_job
+             WHERE task_run_id > ${after}::uuid
+             ORDER BY task_run_id
+             LIMIT ${limit}) AS j
+     CROSS JOIN LATERAL (SELECT * FROM signalbox.task_run WHERE id = j.task_run_id) AS t
+     ORDER BY j.task_run_id
+  `;
+  return await bite(db, statement, limit);
+}
+
 /**
  * Of the task runs from one id up to before another: those that are the newest of their task and FAILED or CANCELED.
  * The others of the bite are left out.

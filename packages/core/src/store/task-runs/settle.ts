@@ -9,6 +9,7 @@ import {
 import type { Settlement } from "../../domain/settlement.ts";
 import type { TerminalStatus } from "../../domain/task-status.ts";
 import type { Transaction } from "../database.ts";
+import { forgetOutsideJobs } from "../outside-jobs/let-go.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
 import { closeTaskRuns, type EndedTaskRun } from "./close.ts";
@@ -20,6 +21,8 @@ export interface SettleRequest {
   readonly claimedBy: InstanceId;
   readonly runId: RunId | null;
   readonly settlement: Settlement;
+  /** Its executor kept a handle: the row of its outside job goes with it. */
+  readonly outside?: boolean;
 }
 
 export interface SettledTaskRun {
@@ -44,7 +47,14 @@ export async function settleTaskRuns(
     requests.flatMap(({ runId }) => (runId === null ? [] : [runId])),
   );
   const ended = await endClaims(tx, requests);
-  await storeResults(tx, requests, new Set(ended.map(({ taskRunId }) => taskRunId)));
+  const endedIds = new Set(ended.map(({ taskRunId }) => taskRunId));
+  await storeResults(tx, requests, endedIds);
+  await forgetOutsideJobs(
+    tx,
+    requests.flatMap(({ taskRunId, outside }) =>
+      outside === true && endedIds.has(taskRunId) ? [taskRunId] : [],
+    ),
+  );
   const next = new Map(requests.map(({ taskRunId, settlement }) => [taskRunId, settlement.nextAttempt]));
   const nextIds = await closeTaskRuns(
     tx,
@@ -95,9 +105,9 @@ async function endClaims(
   }));
 }
 
-async function storeResults(
+export async function storeResults(
   tx: Transaction,
-  requests: readonly SettleRequest[],
+  requests: readonly Pick<SettleRequest, "taskRunId" | "settlement">[],
   ended: ReadonlySet<TaskRunId>,
 ): Promise<void> {
   const told = requests.filter(
@@ -124,11 +134,11 @@ function toJson(value: unknown): string | null {
 export async function findSettledBefore(
   tx: Transaction,
   requests: readonly Pick<SettleRequest, "taskRunId" | "claimNo">[],
-): Promise<ReadonlyMap<TaskRunId, TerminalStatus>> {
+): Promise<ReadonlyMap<TaskRunId, { readonly status: TerminalStatus; readonly outcome: string }>> {
   if (requests.length === 0) return new Map();
   const rows = await tx.query(
-    sql<{ taskRunId: string; status: TerminalStatus }>("findSettledBefore")`
-      SELECT t.id AS "taskRunId", t.status
+    sql<{ taskRunId: string; status: TerminalStatus; outcome: string }>("findSettledBefore")`
+      SELECT t.id AS "taskRunId", t.status, t.outcome
         FROM unnest(${requests.map(({ taskRunId }) => taskRunId)}::uuid[],
                     ${requests.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
         JOIN signalbox.task_run AS t ON t.id = g.id
@@ -136,5 +146,5 @@ export async function findSettledBefore(
          AND t.outcome NOT IN ('LEASE_LOST', 'TOO_MANY_INTERRUPTIONS')
     `,
   );
-  return new Map(rows.map(({ taskRunId, status }) => [asTaskRunId(taskRunId), status]));
+  return new Map(rows.map(({ taskRunId, ...end }) => [asTaskRunId(taskRunId), end]));
 }
