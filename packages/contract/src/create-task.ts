@@ -36,7 +36,14 @@ export const taskSpecSchema = z.strictObject({
         .exactOptional(),
     })
     .exactOptional(),
-  onLost: z.enum(["retry", "fail"]).exactOptional(),
+  onLost: z.enum(["retry", "fail", "resume"]).exactOptional(),
+  timeouts: z
+    .strictObject({
+      queuedMs: z.number().exactOptional(),
+      runningMs: z.number().exactOptional(),
+      progressMs: z.number().exactOptional(),
+    })
+    .exactOptional(),
 });
 
 /** Many at once, all or none; with `run`, as one new run. */

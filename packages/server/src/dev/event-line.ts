@@ -89,6 +89,38 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     text: `the result of ${quoted(title)} came too late: it is another's by now`,
     tone: "alert",
   }),
+  "task_run.deferred": ({ title, runInMs }) => ({
+    verb: "deferred",
+    text: `${safeText(title)}  for ${lengthText(runInMs)}`,
+  }),
+  "task_run.let_go": ({ title }) => ({ verb: "let go", text: `${safeText(title)}  goes on outside` }),
+  // As often as the job wants.
+  "task_run.polled": () => null,
+  "task_run.resumed": ({ title, fromName }) => ({
+    verb: "resumed",
+    text: `${quoted(title)} from ${fromName}: it goes on outside`,
+    tone: "alert",
+  }),
+  "task_run.queue_timed_out": ({ title, attempt }) => ({
+    verb: "failed",
+    text: `${safeText(title)}  (attempt ${attempt}): it waited for too long`,
+    tone: "bad",
+  }),
+  "task_run.stuck": ({ title }) => ({
+    verb: "stuck",
+    text: `${quoted(title)} ignores its signal, and its slot stays taken`,
+    tone: "bad",
+  }),
+  "task_run.unstuck": ({ title }) => ({
+    verb: "unstuck",
+    text: `${quoted(title)} has ended at last`,
+    tone: "alert",
+  }),
+  "task_run.overdue": ({ title }) => ({
+    verb: "overdue",
+    text: `${quoted(title)} blocked the event loop for too long, and was failed`,
+    tone: "bad",
+  }),
   "task_run.handed_back": () => ({ verb: "gave back", text: "a claim whose answer was lost", tone: "alert" }),
   "task_run.aborted": () => ({
     verb: "aborted",

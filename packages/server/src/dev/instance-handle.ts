@@ -86,6 +86,8 @@ export function startInstanceProcess(
 const GIVES_UP_ALL: ReadonlySet<InstanceEvent["type"]> = new Set(["instance.fenced", "instance.left"]);
 const GIVES_UP_ONE: ReadonlySet<InstanceEvent["type"]> = new Set([
   "task_run.settled",
+  "task_run.deferred",
+  "task_run.let_go",
   "task_run.refused",
   "task_run.handed_back",
   "task_run.aborted",
