@@ -36,6 +36,12 @@ export const TASK_LIMITS: readonly Limit[] = [
     name: "MAX_INTERRUPTIONS",
   },
   {
+    what: "times a task run may ask for a later time",
+    file: `${CORE}/domain/settlement.ts`,
+    name: "MAX_DEFERRALS",
+  },
+  { what: "a timeout", file: `${CORE}/domain/task-spec.ts`, name: "MAX_TIMEOUT_MS", unit: "ms" },
+  {
     what: "stored message of an error",
     file: `${CORE}/engine/runner.ts`,
     name: "LONGEST_MESSAGE",
@@ -114,11 +120,18 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     unit: "ms",
   },
   {
-    what: "time to obey the signal at shutdown, and before an execution counts as stuck",
-    file: `${CORE}/engine/engine.ts`,
-    name: "OBEY_MS",
+    what: "one poll of an outside job",
+    file: `${CORE}/engine/execution-limits.ts`,
+    name: "LONGEST_POLL_MS",
     unit: "ms",
   },
+  {
+    what: "an outside job that could not be asked is asked again after",
+    file: `${CORE}/engine/runner.ts`,
+    name: "POLL_AGAIN_MS",
+    unit: "ms",
+  },
+  { what: "polls of one instance at once", file: `${CORE}/engine/poller.ts`, name: "POLLS_AT_ONCE" },
   {
     what: "silence of the event loop that is an event, and makes an instance not ready",
     file: `${CORE}/engine/self-watch.ts`,

@@ -89,6 +89,7 @@ function taskDefaults(): readonly (readonly string[])[] {
     ["`retry.backoff.factor`", String(DEFAULT_BACKOFF.factor)],
     ["`retry.backoff.maxMs`", grouped(String(DEFAULT_BACKOFF.maxMs))],
     ["`onLost`", `\`${policy.onLost}\``],
+    ["`timeouts`", "none"],
     ["`limit` of a run", "0 (unlimited)"],
   ];
 }

@@ -55,7 +55,8 @@ describe("docs/reference/errors.md", () => {
     const written = [
       "domain/settlement.ts",
       "engine/runner.ts",
-      "engine/settler.ts",
+      "engine/record-ends.ts",
+      "engine/queue-timer.ts",
       "executors/process/define-process.ts",
       "executors/process/process-output.ts",
     ]
