@@ -29,6 +29,7 @@ export default defineConfig({
         test: {
           ...inlined,
           name: "unit",
+          sequence: { groupOrder: 0 },
           // Pure functions share nothing that a fresh process would have to protect.
           pool: "threads",
           isolate: false,
@@ -49,6 +50,9 @@ export default defineConfig({
           ...inlined,
           ...postgres,
           name: "db",
+          sequence: { groupOrder: 1 },
+          // The tests wait for the database more than they compute.
+          maxWorkers: 2,
           include: [
             "packages/*/src/**/*.db.test.ts",
             "examples/*/**/*.db.test.ts",
@@ -62,6 +66,7 @@ export default defineConfig({
           ...inlined,
           ...postgres,
           name: "ha",
+          sequence: { groupOrder: 2 },
           include: ["test/ha/**/*.ha.test.ts"],
           // Each test runs several real processes; two at once on two cores would measure each other.
           fileParallelism: false,
@@ -74,6 +79,7 @@ export default defineConfig({
           ...inlined,
           ...postgres,
           name: "long",
+          sequence: { groupOrder: 3 },
           include: ["test/long/**/*.long.test.ts"],
           fileParallelism: false,
           testTimeout: 1_800_000,
