@@ -70,6 +70,7 @@ CREATE TABLE signalbox.rate_slot (
   rate        text NOT NULL,
   slot        integer NOT NULL,
   task_run_id uuid NOT NULL,
+  started_at  timestamptz,                                  -- a start that its task run does not tell any more: it was deferred
   PRIMARY KEY (rate, slot)
 ) WITH (fillfactor = 70);
 

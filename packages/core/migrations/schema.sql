@@ -182,6 +182,7 @@ CREATE TABLE signalbox.rate_slot (
   rate text NOT NULL,
   slot integer NOT NULL,
   task_run_id uuid NOT NULL,
+  started_at timestamp with time zone,
   CONSTRAINT rate_slot_pkey PRIMARY KEY (rate, slot)
 ) WITH (fillfactor=70);
 

@@ -4,6 +4,8 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { parkingIn, statusesIn } from "../../test/look.ts";
 import { waitUntil } from "../../test/wait-until.ts";
+import { DeferError } from "../executors/answers.ts";
+import { defineTask } from "../executors/define-task.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import type { Enqueued } from "./scheduler.ts";
@@ -11,6 +13,13 @@ import type { Enqueued } from "./scheduler.ts";
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
+
+const later = defineTask({
+  kind: "later",
+  run: () => {
+    throw new DeferError(0);
+  },
+});
 
 async function fill(scheduler: ManualScheduler, count: number): Promise<readonly Enqueued[]> {
   return (await scheduler.enqueueMany(Array.from({ length: count }, (_, n) => echo.task(n, { rate: "sms" }))))
@@ -157,6 +166,23 @@ describe("a slot of a rate that was taken in vain", () => {
       .transaction(async (tx) => await handBackTaskRuns(tx, scheduler.instanceId, [held.claim]));
 
     expect(await scheduler.promote()).toMatchObject({ promoted: [second?.taskRunId] });
+  });
+
+  it("is not free when its task run is deferred: it has started", async () => {
+    const scheduler = await box.scheduler({ tasks: [later] });
+    await scheduler.setRate("sms", { amount: 1, perMs: 60_000 });
+    const { taskRunId } = await scheduler.enqueue(later.task(null, { rate: "sms" }));
+    await scheduler.promote();
+    await scheduler.claim();
+    await scheduler.execute();
+    await scheduler.settle();
+    expect(await box.statusOf(taskRunId)).toBe("PENDING");
+
+    expect(await admittedBySweep(scheduler)).toBe(0);
+
+    expect(await box.value("SELECT blocked_on FROM signalbox.waiting")).toBe("RATE_LIMIT");
+    await box.query("UPDATE signalbox.rate_slot SET started_at = started_at - interval '1 minute'");
+    expect(await admittedBySweep(scheduler)).toBe(1);
   });
 
   it("is free at once when its task run goes back to PENDING, and it takes one again, not two", async () => {

@@ -35,13 +35,15 @@ export async function loadRates(
        CROSS JOIN LATERAL (
              SELECT coalesce(array_agg(s.slot), '{}') AS taken,
                     -- After a lowered amount more than one must become old before there is room for one.
-                    (array_agg(t.claimed_at ORDER BY t.claimed_at))[greatest(1, count(*) - r.amount + 1)]
+                    (array_agg(start.at ORDER BY start.at))[greatest(1, count(*) - r.amount + 1)]
                     + r.per_ms * interval '1 ms' AS "nextFreeAt"
                FROM signalbox.rate_slot AS s
                JOIN signalbox.task_run AS t ON t.id = s.task_run_id
+              CROSS JOIN LATERAL (SELECT coalesce(s.started_at, t.claimed_at) AS at) AS start
               WHERE s.rate = r.name
                 -- Promoted and not started, or started within the period. Who went back or ended unstarted took nothing.
-                AND (t.status = 'AVAILABLE' OR t.claimed_at > clock_timestamp() - r.per_ms * interval '1 ms')) AS use
+                AND ((t.status = 'AVAILABLE' AND s.started_at IS NULL)
+                     OR start.at > clock_timestamp() - r.per_ms * interval '1 ms')) AS use
        WHERE r.name = ANY (${names}::text[])
     `,
   );
@@ -59,6 +61,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
       DELETE FROM signalbox.rate_slot
        WHERE rate = ANY (${taken.map(({ rate }) => rate)}::text[])
          AND task_run_id = ANY (${taken.map(({ taskRunId }) => taskRunId)}::uuid[])
+         AND started_at IS NULL
     `,
   );
   await tx.query(
@@ -68,7 +71,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
         FROM unnest(${taken.map(({ rate }) => rate)}::text[],
                     ${taken.map(({ slot }) => slot)}::integer[],
                     ${taken.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (rate, slot, task_run_id)
-          ON CONFLICT (rate, slot) DO UPDATE SET task_run_id = excluded.task_run_id
+          ON CONFLICT (rate, slot) DO UPDATE SET task_run_id = excluded.task_run_id, started_at = NULL
     `,
   );
 }

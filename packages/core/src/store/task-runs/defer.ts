@@ -54,6 +54,12 @@ export async function deferTaskRuns(
          WHERE t.id = mine.id AND t.status = 'RUNNING'
         RETURNING t.id, t.task_id, t.run_id, t.status, t.run_at, t.deferrals, t.row_version, mine.available_at,
                   mine.claimed_at, mine.claim_no, mine.claimed_by, mine.reason
+      ), counted AS (
+        -- It has started, which its row does not tell from here on; the rate must not forget it.
+        UPDATE signalbox.rate_slot AS s
+           SET started_at = moved.claimed_at
+          FROM moved JOIN signalbox.task AS k ON k.id = moved.task_id
+         WHERE s.rate = k.rate AND s.task_run_id = moved.id AND s.started_at IS NULL
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.deferred',
