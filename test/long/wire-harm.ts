@@ -57,7 +57,7 @@ export const LOSE_SETTLEMENT: Fault = [
 
 export const LOSE_ENQUEUE: Fault = [
   "answer to the COMMIT of an enqueue lost",
-  async (rig) => await lose(rig.clientWire, "INSERT INTO signalbox.task "),
+  async (rig) => await lose(rig.clientWire, "INSERT INTO signalbox.task\n"),
 ];
 
 async function lose(wire: Wire, text: string): Promise<boolean> {
