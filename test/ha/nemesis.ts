@@ -11,7 +11,7 @@ import type { Random } from "./random.ts";
 import type { Rig } from "./rig.ts";
 import { loseAClaimAnswer } from "./turning.ts";
 import { until } from "./until.ts";
-import { someoneWhoRuns } from "./what-became.ts";
+import { whoRuns } from "./what-became.ts";
 
 /** How often each fault was done. */
 export type Faults = Record<string, number>;
@@ -84,13 +84,15 @@ export const FREEZE_UNTIL_RESCUED: Fault = [
         const enqueued = await rig.scheduler.enqueue({ kind: "stubborn", input, priority: 0 });
         return enqueued.taskRunId;
       });
-      const { instance } = await asSoonAs(
-        "somebody runs it",
-        async () => await someoneWhoRuns(rig, [taskRunId]),
+      const endOf = async (): Promise<string | null> => (await rig.scheduler.get(taskRunId)).outcome;
+      const seen = await asSoonAs(
+        "somebody runs it, or it has ended",
+        async () => (await whoRuns(rig, [taskRunId])) ?? (await endOf()),
       );
-      instance.freeze();
-      outcome = await asSoonAs("it ends", async () => (await rig.scheduler.get(taskRunId)).outcome);
-      instance.wake();
+      if (typeof seen === "string") continue;
+      seen.instance.freeze();
+      outcome = await asSoonAs("it ends", endOf);
+      seen.instance.wake();
     }
     await until("its result is refused", () => rig.cluster.count("task_run.refused") > 0, {
       withinMs: WITHIN_MS,

@@ -6,31 +6,34 @@ import { until } from "./until.ts";
 
 const WITHIN_MS = 60_000;
 
+interface Running {
+  readonly instance: Instance;
+  readonly ran: readonly string[];
+}
+
+export async function someoneWhoRuns(rig: Rig, taskRunIds: readonly string[]): Promise<Running> {
+  return await until("an instance runs some of them", async () => await whoRuns(rig, taskRunIds), {
+    withinMs: WITHIN_MS,
+    everyMs: 10,
+  });
+}
+
 /**
- * Who runs the most of them, and which. Not only by the database: an instance that has not seen the answer to its
+ * Who runs the most of them now, and which. Not only by the database: an instance that has not seen the answer to its
  * claim has not begun.
  */
-export async function someoneWhoRuns(
-  rig: Rig,
-  taskRunIds: readonly string[],
-): Promise<{ readonly instance: Instance; readonly ran: readonly string[] }> {
-  return await until(
-    "an instance runs some of them",
-    async () => {
-      const { rows } = await rig.db.query<{ bootId: string; ran: string[] }>(
-        `SELECT claimed_by AS "bootId", array_agg(id ORDER BY id) AS ran FROM signalbox.task_run
-          WHERE id = ANY ($1::uuid[]) AND status = 'RUNNING'
-          GROUP BY claimed_by ORDER BY count(*) DESC LIMIT 1`,
-        [taskRunIds],
-      );
-      const [found] = rows;
-      if (found === undefined) return null;
-      const instance = rig.cluster.ofBootId(found.bootId);
-      const claims = (await instance.list())?.claims ?? {};
-      return found.ran.every((taskRunId) => taskRunId in claims) ? { instance, ran: found.ran } : null;
-    },
-    { withinMs: WITHIN_MS, everyMs: 10 },
+export async function whoRuns(rig: Rig, taskRunIds: readonly string[]): Promise<Running | null> {
+  const { rows } = await rig.db.query<{ bootId: string; ran: string[] }>(
+    `SELECT claimed_by AS "bootId", array_agg(id ORDER BY id) AS ran FROM signalbox.task_run
+      WHERE id = ANY ($1::uuid[]) AND status = 'RUNNING'
+      GROUP BY claimed_by ORDER BY count(*) DESC LIMIT 1`,
+    [taskRunIds],
   );
+  const [found] = rows;
+  if (found === undefined) return null;
+  const instance = rig.cluster.ofBootId(found.bootId);
+  const claims = (await instance.list())?.claims ?? {};
+  return found.ran.every((taskRunId) => taskRunId in claims) ? { instance, ran: found.ran } : null;
 }
 
 interface NextAttempt {
