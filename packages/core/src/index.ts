@@ -23,19 +23,19 @@ export type { WindowSpec } from "./domain/window-spec.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
 export type { Retried } from "./engine/retrier.ts";
 export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
-export {
-  type CallerTransaction,
-  type CancelAnswer,
-  type CancelOptions,
-  createScheduler,
-  type Enqueued,
-  type EnqueuedMany,
-  type EnqueueManyOptions,
-  type EnqueueOptions,
-  type FollowLogOptions,
-  type ReadLogOptions,
-  type Scheduler,
-} from "./engine/scheduler.ts";
+export { createScheduler } from "./engine/scheduler.ts";
+export type {
+  CallerTransaction,
+  CancelAnswer,
+  CancelOptions,
+  Enqueued,
+  EnqueuedMany,
+  EnqueueManyOptions,
+  EnqueueOptions,
+  FollowLogOptions,
+  ReadLogOptions,
+  Scheduler,
+} from "./engine/scheduler-face.ts";
 export type { SchedulerOptions } from "./engine/settings.ts";
 export type { NamedTaskRun, SchedulerEvent } from "./engine/telemetry.ts";
 export {

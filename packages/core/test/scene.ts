@@ -2,7 +2,7 @@
 
 import type { RunId } from "../src/domain/ids.ts";
 import { exclusive, shared } from "../src/domain/resource.ts";
-import type { Enqueued } from "../src/engine/scheduler.ts";
+import type { Enqueued } from "../src/engine/scheduler-face.ts";
 import { defineTask, type TaskDefinition } from "../src/executors/define-task.ts";
 import type { ManualScheduler } from "../src/testing/manual-scheduler.ts";
 

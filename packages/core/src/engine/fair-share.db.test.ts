@@ -6,7 +6,7 @@ import { parkingIn, statusesIn } from "../../test/look.ts";
 import { waitUntil } from "../../test/wait-until.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { promoteOnce } from "./promoter.ts";
-import type { EnqueuedMany } from "./scheduler.ts";
+import type { EnqueuedMany } from "./scheduler-face.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);

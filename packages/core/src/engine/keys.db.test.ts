@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { holdersIn, parkingIn, statusesIn } from "../../test/look.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
-import type { Enqueued } from "./scheduler.ts";
+import type { Enqueued } from "./scheduler-face.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);

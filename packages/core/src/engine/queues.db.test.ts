@@ -9,7 +9,7 @@ import { waitUntilBlocked } from "../../test/wait-until.ts";
 import { changeQueue } from "../store/rules/queue.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { claimOnce } from "./claimer.ts";
-import type { Enqueued } from "./scheduler.ts";
+import type { Enqueued } from "./scheduler-face.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);

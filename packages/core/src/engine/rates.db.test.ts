@@ -8,7 +8,7 @@ import { DeferError } from "../executors/answers.ts";
 import { defineTask } from "../executors/define-task.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
-import type { Enqueued } from "./scheduler.ts";
+import type { Enqueued } from "./scheduler-face.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);

@@ -9,7 +9,7 @@ import { exclusive } from "../domain/resource.ts";
 import { tryGateLock } from "../store/holds/gate-lock.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { promoteOnce } from "./promoter.ts";
-import type { EnqueuedMany } from "./scheduler.ts";
+import type { EnqueuedMany } from "./scheduler-face.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);

@@ -9,7 +9,8 @@ import { exclusive } from "../domain/resource.ts";
 import { letGo } from "../executors/answers.ts";
 import { defineTask, type TaskDefinition, type TaskOptions } from "../executors/define-task.ts";
 import { takeClaimLock } from "../store/holds/claim-lock.ts";
-import { createScheduler, type Scheduler } from "./scheduler.ts";
+import { createScheduler } from "./scheduler.ts";
+import type { Scheduler } from "./scheduler-face.ts";
 import type { SchedulerOptions } from "./settings.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 

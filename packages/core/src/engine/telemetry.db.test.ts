@@ -5,7 +5,8 @@ import { closeDatabase } from "../../test/close-database.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { waitUntil } from "../../test/wait-until.ts";
 import { defineTask } from "../executors/define-task.ts";
-import { createScheduler, type Scheduler } from "./scheduler.ts";
+import { createScheduler } from "./scheduler.ts";
+import type { Scheduler } from "./scheduler-face.ts";
 import type { SchedulerOptions } from "./settings.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 

@@ -1,0 +1,133 @@
+/** What a caller sees of a scheduler: its calls, what they take and what they answer. */
+
+import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../domain/bulk.ts";
+import type { Explanation } from "../domain/explanation.ts";
+import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { LogEntry, LogPage } from "../domain/log.ts";
+import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
+import type { TaskSpec } from "../domain/task-spec.ts";
+import type { TaskRunStatus } from "../domain/task-status.ts";
+import type { InvariantReport } from "../store/invariants/check.ts";
+import type { InstanceHealth } from "./health.ts";
+import type { Retried } from "./retrier.ts";
+import type { Rules } from "./rule-keeper.ts";
+
+/** A `pg` client on which you sent BEGIN, or anything with the same `query`. Never a pool: each statement of that commits by itself. */
+export interface CallerTransaction {
+  query(statement: { text: string; values: unknown[] }): Promise<{ rows: unknown[] }>;
+}
+
+/** How a task is enqueued. */
+export interface EnqueueOptions {
+  /** The task is there exactly when this transaction of yours commits. Default: it is there when the call resolves. */
+  readonly transaction?: CallerTransaction;
+  /**
+   * Makes the call safe to repeat, also after an answer that was lost: the same key with the same request answers what
+   * it answered the first time and enqueues nothing. Remembered for at least 30 days.
+   */
+  readonly idempotencyKey?: string;
+}
+
+/** How several tasks are enqueued. */
+export interface EnqueueManyOptions extends EnqueueOptions {
+  /** Puts all of them into one new run, which ends when the last of them has ended. Default: each stands alone. */
+  readonly run?: {
+    readonly title: string;
+    /** How many of its task runs may be AVAILABLE or RUNNING at once. Default: 0, unlimited. */
+    readonly limit?: number;
+  };
+}
+
+/** A task as it was enqueued: AVAILABLE where no gate can apply to it. */
+export interface Enqueued {
+  readonly taskId: TaskId;
+  readonly taskRunId: TaskRunId;
+  readonly status: Extract<TaskRunStatus, "PENDING" | "AVAILABLE">;
+}
+
+/** Tasks as they were enqueued. */
+export interface EnqueuedMany {
+  /** Null where no run was asked for. */
+  readonly runId: RunId | null;
+  /** In the order of the specs. */
+  readonly taskRuns: readonly Enqueued[];
+}
+
+/** What a cancel came to; `cancel` says what each of them means. */
+export type CancelAnswer = "canceled" | "canceling" | "ended";
+
+/** Which part of a log is read. */
+export interface ReadLogOptions {
+  /** `next` of the page before. Default: 0, the beginning. */
+  readonly from?: number;
+  /** Default: 100, at most 1000. */
+  readonly limit?: number;
+}
+
+/** From where a log is followed, and until when. */
+export interface FollowLogOptions extends Pick<ReadLogOptions, "from"> {
+  readonly signal?: AbortSignal;
+}
+
+/** Who asks for a cancel, and why; recorded with it. */
+export interface CancelOptions {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. */
+export interface Scheduler extends Rules {
+  /** Brings the schema up to date. Safe to call from any number of processes at once. */
+  readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
+  /**
+   * Joins the cluster: promotes, claims, executes, rescues. Once per scheduler; refused while the schema is not up to
+   * date. It may be tried again after it was rejected.
+   */
+  readonly start: () => Promise<void>;
+  /**
+   * Leaves it: claims nothing more, waits for what runs up to `drainMs`, then tells it to end, and resolves when nothing
+   * of it is RUNNING any more. A handler that ignores its signal for `obeyMs` is left behind: it fails with HANDLER_STUCK.
+   */
+  readonly stop: () => Promise<void>;
+  /** Whether this instance does its share, by what it knows itself: for a readiness probe. Asks nobody. */
+  readonly health: () => InstanceHealth;
+  /** Resolves when the task is committed, or written in your transaction. Refuses what is not valid: INVALID_TASK, INVALID_INPUT. */
+  readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
+  /** All or none, in one transaction and few statements: for many tasks at once. */
+  readonly enqueueMany: (specs: readonly TaskSpec[], options?: EnqueueManyOptions) => Promise<EnqueuedMany>;
+  /**
+   * Asks a task or task run to stop. Resolves once the request is recorded, not once the work has ended.
+   * `canceled`: it had not started. `canceling`: it runs and has been told. `ended`: too late, nothing changed.
+   */
+  cancel(id: string, options?: CancelOptions): Promise<CancelAnswer>;
+  /** Cancels all that the filter names, a bite at a time. A call that breaks off has done a part of it: repeat it. */
+  readonly cancelMany: (filter: CancelFilter, options?: CancelOptions) => Promise<CancelCounts>;
+  /** Cancels what is open of a run, which ends with it. */
+  readonly cancelRun: (runId: RunId, options?: CancelOptions) => Promise<CancelCounts>;
+  /**
+   * One more attempt for a task that FAILED or was CANCELED, whatever its policy says. Takes the id of a task, or of its
+   * newest task run. Of a run that had ended it is an open task again, and the run is RUNNING until it ends.
+   */
+  readonly retry: (id: string, options?: { readonly by?: string }) => Promise<Retried>;
+  /** The same for all that the filter names. A call that breaks off has done a part of it: repeat it. */
+  readonly retryMany: (filter: RetryFilter, options?: { readonly by?: string }) => Promise<RetryCounts>;
+  /** Why a task or task run is where it is: every gate, passed or blocking. Takes a full id or a unique prefix. */
+  readonly explain: (id: string) => Promise<Explanation>;
+  /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
+  readonly get: (id: string) => Promise<TaskRunDetail>;
+  /** Newest first, page by page. */
+  readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
+  /** How much waits at which gate, how much is available and running, and which instances there are. */
+  readonly overview: () => Promise<Overview>;
+  /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */
+  readonly readLog: (id: string, options?: ReadLogOptions) => Promise<LogPage>;
+  /** The same as it grows. Ends when the task run has ended and all was given, or when `signal` is aborted. */
+  readonly followLog: (id: string, options?: FollowLogOptions) => AsyncIterable<LogEntry>;
+  /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
+  readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
+  /**
+   * Looks for broken promises in the database, in the open work and in what began or ended since `since`
+   * (default: an hour ago). Reads only.
+   */
+  readonly checkInvariants: (options?: { readonly since?: Date }) => Promise<InvariantReport>;
+}
