@@ -128,7 +128,8 @@ async function leaveReady(tx: Transaction, taskRunIds: readonly TaskRunId[]): Pr
                SELECT r.ctid
                  FROM signalbox.task_run AS t
                  JOIN signalbox.ready AS r
-                   ON r.kind = t.kind AND r.queue = t.queue AND r.priority = t.priority AND r.task_run_id = t.id
+                   ON r.kind = t.kind AND r.queue = t.queue AND r.priority = t.priority
+                  AND r.available_at = t.available_at AND r.task_run_id = t.id
                 WHERE t.id = ANY (${taskRunIds}::uuid[])
                   FOR UPDATE OF r SKIP LOCKED))
       RETURNING task_run_id AS "taskRunId"
