@@ -1,6 +1,6 @@
 /**
- * Which waiting task runs a promotion pass looks at: new ones, due ones, and the front of what is parked
- * at gates that were woken. Never the rest of the backlog, however long it is.
+ * Which waiting task runs a promotion pass looks at: new ones, due ones; `parked.ts` has the fronts of what is
+ * parked at gates that were woken. Never the rest of the backlog, however long it is.
  */
 
 import type { Candidate } from "../../domain/gates/gate.ts";
