@@ -92,6 +92,22 @@ it("leaves no process behind when the instance is killed, long before its lease 
   await until("the warden is gone too", () => !existsSync(`/proc/${warden}`), { withinMs: WITHIN_MS });
 });
 
+it("takes over at once on the same host when the instance was killed, but not before its processes have ended", async () => {
+  const settings = { leaseMs: 60_000 };
+  const instance = await cluster.add({ settings });
+  const taskRunIds = await startedOn(instance);
+  await instance.kill();
+
+  await cluster.add({ settings });
+
+  await until("all are rescued", async () => (await outcomes("LEASE_LOST")) === 3, {
+    // One of the children ignores its signal for the whole grace; the lease would end much later.
+    withinMs: 30_000,
+    everyMs: 10,
+  });
+  expect(processesOf(taskRunIds)).toEqual([]);
+});
+
 it("ends the processes of a frozen instance before its lease ends, and others go on", async () => {
   const instance = await cluster.add();
   const taskRunIds = await startedOn(instance);

@@ -63,7 +63,10 @@ CREATE TABLE signalbox.instance (
   beat_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   expires_at timestamp with time zone NOT NULL,
   timeline integer,
+  host text,
+  process text,
   CONSTRAINT instance_pkey PRIMARY KEY (boot_id),
+  CONSTRAINT instance_process_has_host CHECK ((host IS NULL) = (process IS NULL)),
   CONSTRAINT instance_state_check CHECK (state = ANY (ARRAY['LIVE'::text, 'DRAINING'::text, 'DEAD'::text]))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 

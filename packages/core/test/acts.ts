@@ -84,6 +84,7 @@ export async function joinAsWorker(pool: Pool, kind: string): Promise<Worker> {
     kinds: [kind],
     slots: 50,
     leaseMs: LEASE_MS,
+    mark: null,
   });
   const mine = { instanceId, kinds: [kind] };
   const held = new HeldClaims();

@@ -23,7 +23,13 @@ async function enqueueFree(count: number): Promise<readonly string[]> {
 
 async function requestOf(freeSlots: number, leaseMs = 60_000): Promise<ClaimRequest> {
   const pool = box.pool("joiner");
-  const instanceId = await joinCluster(pool, { name: "worker", kinds: ["echo"], slots: 10, leaseMs });
+  const instanceId = await joinCluster(pool, {
+    name: "worker",
+    kinds: ["echo"],
+    slots: 10,
+    leaseMs,
+    mark: null,
+  });
   return { instanceId, kinds: ["echo"], freeSlots, requestNo: 1 };
 }
 

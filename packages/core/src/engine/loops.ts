@@ -8,6 +8,7 @@ import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
 import { createLoop, type Loop } from "./loop.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { createNeighbours } from "./neighbours.ts";
 import { pollableKinds, takeDueOnce } from "./poller.ts";
 import { type PromotionPass, promoteOnce } from "./promoter.ts";
 import { pruneOnce } from "./pruner.ts";
@@ -159,10 +160,12 @@ export function settlerLoop({ settings, settler, wakeups, wake, onPassed, onErro
 
 export function rescuerLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
   const { graceMs, batchSize } = settings;
+  const neighbours = createNeighbours(pool, emit);
   return createLoop({
     name: "rescuer",
     intervalMs: settings.beatMs,
     pass: async () => {
+      await neighbours.expire();
       const rescued = await rescueOnce({ pool, graceMs, batchSize, emit });
       if (rescued === 0) return "rest";
       wakeups.send("signalbox_gate");

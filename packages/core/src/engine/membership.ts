@@ -4,6 +4,7 @@
  */
 
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import { ownMark } from "../executors/process/process-mark.ts";
 import type { Pool } from "../store/database.ts";
 import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
 import { followTimeline } from "../store/instances/timeline.ts";
@@ -79,7 +80,7 @@ export class Memberships {
     const kinds = settings.tasks.map(({ kind }) => kind);
     const { instanceId, timeline } = await pool.transaction(async (tx) => ({
       timeline: (await followTimeline(tx)).timeline,
-      instanceId: await joinCluster(tx, { name, kinds, slots, leaseMs }),
+      instanceId: await joinCluster(tx, { name, kinds, slots, leaseMs, mark: ownMark() }),
     }));
     this.#saw(timeline);
     this.#renewer ??= startLeaseRenewer({ url: settings.databaseUrl, leaseMs, beatMs: settings.beatMs });

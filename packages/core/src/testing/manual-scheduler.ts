@@ -118,7 +118,7 @@ export async function createManualScheduler(options: ManualOptions): Promise<Man
   });
   const { tasks, name, slots, leaseMs } = settings;
   const kinds = tasks.map(({ kind }) => kind);
-  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs });
+  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs, mark: null });
   const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name });
   const processes = createProcesses();
   return {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { ownMark, wardenSign } from "./process-mark.ts";
 import { LIFELINE_FD } from "./warden-messages.ts";
 
 /**
@@ -10,7 +11,9 @@ export function startWarden(folder: string): ChildProcess {
   const fromSources = import.meta.url.endsWith(".ts");
   const file = fileURLToPath(new URL(`./warden.${fromSources ? "ts" : "js"}`, import.meta.url));
   const loader = fromSources ? [`--import=${import.meta.resolve("tsx")}`] : [];
-  return spawn(process.execPath, [...loader, file, folder], {
+  const mark = ownMark();
+  const sign = mark === null ? [] : [wardenSign(mark.process)];
+  return spawn(process.execPath, [...loader, file, folder, ...sign], {
     cwd: "/",
     env: {},
     detached: true,

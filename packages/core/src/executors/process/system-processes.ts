@@ -48,7 +48,7 @@ interface Stat {
   readonly startTime: string;
 }
 
-function readStat(pid: string): Stat | null {
+export function readStat(pid: string): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name of the program is in parentheses and may contain anything, also parentheses.

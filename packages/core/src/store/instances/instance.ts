@@ -1,6 +1,7 @@
 /** The row by which an instance says that it lives. */
 
 import { asInstanceId, type InstanceId } from "../../domain/ids.ts";
+import type { ProcessMark } from "../../domain/process-mark.ts";
 import { wakeExecutor } from "../../domain/wake.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
@@ -10,6 +11,8 @@ export interface NewInstance {
   readonly kinds: readonly string[];
   readonly slots: number;
   readonly leaseMs: number;
+  /** Where its process runs and which one it is; null where that cannot be told. */
+  readonly mark: ProcessMark | null;
 }
 
 /**
@@ -22,10 +25,11 @@ export async function joinCluster(db: Database, instance: NewInstance): Promise<
       WITH woken AS (
         INSERT INTO signalbox.gate_wake (key) SELECT unnest(${instance.kinds.map(wakeExecutor)}::text[])
       )
-      INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at, timeline)
+      INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at, timeline, host, process)
       VALUES (gen_random_uuid(), ${instance.name}, ${instance.kinds}::text[], ${instance.slots},
               clock_timestamp() + ${instance.leaseMs} * interval '1 ms',
-              (SELECT timeline FROM signalbox.known_timeline))
+              (SELECT timeline FROM signalbox.known_timeline),
+              ${instance.mark?.host ?? null}, ${instance.mark?.process ?? null})
       RETURNING boot_id AS "instanceId"
     `,
   );

@@ -10,7 +10,7 @@ afterEach(box.clear);
 afterAll(box.close);
 
 async function join(leaseMs = 60_000): Promise<InstanceId> {
-  return await joinCluster(box.pool("joiner"), { name: "worker", kinds: [], slots: 1, leaseMs });
+  return await joinCluster(box.pool("joiner"), { name: "worker", kinds: [], slots: 1, leaseMs, mark: null });
 }
 async function renew(instanceId: InstanceId): Promise<readonly { state: string }[]> {
   return await box.pool("renewer").query(renewLease(instanceId, 120_000));
