@@ -18,6 +18,7 @@ import { takeGateLock } from "../store/holds/gate-lock.ts";
 import { changeKeyLimit, changeRate } from "../store/rules/limits.ts";
 import { pauseScope, resumeScope } from "../store/rules/pause.ts";
 import { changeQueue } from "../store/rules/queue.ts";
+import { releaseReservation } from "../store/rules/reservation.ts";
 import { putStop, takeOffStop } from "../store/rules/stop.ts";
 import { changeWindows } from "../store/rules/window.ts";
 import { isRun } from "../store/runs/is-run.ts";
@@ -58,6 +59,11 @@ export interface Rules {
     name: string,
     rate: { readonly amount: number; readonly perMs: number },
   ) => Promise<void>;
+  /**
+   * A resource that is kept for a task since its instance was lost is free for others. Call it when you know that
+   * nothing of the lost attempt is at work any more. False: it was kept for nobody.
+   */
+  readonly releaseReservation: (resource: ResourceName, request?: RuleRequest) => Promise<boolean>;
   /** The task does not start before the stop is taken off. A second one with the same code changes its detail. */
   readonly putStop: (taskId: TaskId, code: string, detail?: string) => Promise<void>;
   /** False: there was no such stop. */
@@ -118,6 +124,10 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
       requireWhole("amount", amount, 1, MOST_STARTS);
       requireWhole("perMs", perMs, 1, LONGEST_PERIOD_MS);
       await change(async (tx) => await changeRate(tx, name, { amount, perMs }));
+    },
+    releaseReservation: async (resource, request = {}) => {
+      requireWords("resource", resource);
+      return await change(async (tx) => await releaseReservation(tx, resource, toRequest(request)));
     },
     ...stopKeeper(change),
   };

@@ -1,4 +1,5 @@
 import type { TaskId, TaskRunId } from "../../domain/ids.ts";
+import type { ResourceName } from "../../domain/resource.ts";
 import type { LimitScope } from "../../domain/scope.ts";
 import { type WakeKey, wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
@@ -51,6 +52,27 @@ export async function reserveHolds(tx: Transaction, taskRunIds: readonly TaskRun
          SET reserved_for = (SELECT task_id FROM signalbox.task_run WHERE task_run.id = hold.task_run_id)
        WHERE task_run_id = ANY (${taskRunIds}::uuid[]) AND slot = 0 AND scope LIKE 'resource:%'
     `,
+  );
+}
+
+/** Somebody who knows that the lost attempt has ended says so. What an attempt holds at the moment, it keeps. */
+export async function dropReserved(tx: Transaction, name: ResourceName): Promise<void> {
+  await tx.query(
+    sql("unmarkReserved")`
+      UPDATE signalbox.hold SET reserved_for = NULL
+       WHERE scope = 'resource:' || ${name} AND slot = 0 AND task_run_id IS NOT NULL
+    `,
+  );
+  const freed = await tx.query(
+    sql<{ slot: number }>("dropReserved")`
+      DELETE FROM signalbox.hold
+       WHERE scope = 'resource:' || ${name} AND slot = 0 AND reserved_for IS NOT NULL
+      RETURNING slot
+    `,
+  );
+  await discountUse(
+    tx,
+    freed.map(({ slot }) => ({ name, slot })),
   );
 }
 

@@ -108,8 +108,12 @@ export function exclusionHolds(since: Date): Statement<Violation> {
                   other.s, lost.task_id)
       FROM at_resource AS lost
      CROSS JOIN LATERAL (
-           SELECT CASE WHEN bool_or(t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')) THEN 'infinity'
-                       ELSE max(t.finished_at) END AS at
+           SELECT least(CASE WHEN bool_or(t.status IN ('PENDING', 'AVAILABLE', 'RUNNING')) THEN 'infinity'
+                             ELSE max(t.finished_at) END,
+                        (SELECT min(e.at)
+                           FROM signalbox.event_store AS e
+                          WHERE e.type = 'task_run.reservation_released' AND e.at >= lost.e
+                            AND e.data->>'taskId' = lost.task_id::text AND e.data->>'resource' = lost.name)) AS at
              FROM signalbox.task_run AS t
             WHERE t.task_id = lost.task_id
               -- Up to where it ended: from there on it was kept for nobody, until somebody asked for a retry.

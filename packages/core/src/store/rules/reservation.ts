@@ -1,0 +1,88 @@
+import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
+import type { ResourceName } from "../../domain/resource.ts";
+import { wakeResource } from "../../domain/wake.ts";
+import type { Transaction } from "../database.ts";
+import { takeClaimLock } from "../holds/claim-lock.ts";
+import { takeGateLock } from "../holds/gate-lock.ts";
+import { dropReserved } from "../holds/release.ts";
+import { wakeGates } from "../holds/wake.ts";
+import { sql } from "../sql.ts";
+import { demoteTaskRuns } from "../task-runs/demote.ts";
+import type { PauseRequest } from "./pause.ts";
+
+/**
+ * From the commit on the resource is kept for nobody; an attempt of the task that runs on it goes on and holds it like any
+ * other. False: it was not reserved.
+ */
+export async function releaseReservation(
+  tx: Transaction,
+  name: ResourceName,
+  request: PauseRequest,
+): Promise<boolean> {
+  await takeGateLock(tx);
+  await takeClaimLock(tx);
+  const [reserved] = await tx.query(
+    sql<{ taskId: string }>("findReservation")`
+      SELECT reserved_for AS "taskId" FROM signalbox.hold
+       WHERE scope = 'resource:' || ${name} AND slot = 0 AND reserved_for IS NOT NULL
+    `,
+  );
+  if (reserved === undefined) return false;
+  // Whoever settles its attempt has done so when this answers; what came after it is seen by the next statement.
+  await tx.query(
+    sql("lockReservingTask")`
+      SELECT FROM signalbox.task_run WHERE task_id = ${reserved.taskId} ORDER BY id FOR UPDATE
+    `,
+  );
+  const open = await findOpen(tx, reserved.taskId);
+  if (open === null) return false;
+  // Back in line: it was made AVAILABLE before its turn.
+  if (open.status === "AVAILABLE") await demoteTaskRuns(tx, [open.taskRunId], "RULES_CHANGED");
+  await dropReserved(tx, name);
+  await standInLineAgain(tx, open.taskRunId, name, request);
+  await wakeGates(tx, [wakeResource(name)]);
+  return true;
+}
+
+async function findOpen(
+  tx: Transaction,
+  taskId: string,
+): Promise<{ readonly taskRunId: TaskRunId; readonly status: string } | null> {
+  const [row] = await tx.query(
+    sql<{ taskRunId: string; status: string }>("findOpenOfReservingTask")`
+      SELECT id AS "taskRunId", status FROM signalbox.task_run
+       WHERE task_id = ${taskId} AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
+    `,
+  );
+  return row === undefined ? null : { ...row, taskRunId: asTaskRunId(row.taskRunId) };
+}
+
+/** It went before everybody because of what was kept for it. If something else still is, it does so further on. */
+async function standInLineAgain(
+  tx: Transaction,
+  taskRunId: TaskRunId,
+  name: ResourceName,
+  { by, reason }: PauseRequest,
+): Promise<void> {
+  await tx.query(
+    sql("standInLineAgain")`
+      WITH placed AS (
+        UPDATE signalbox.task_run AS t
+           SET priority = CASE WHEN EXISTS (SELECT FROM signalbox.hold WHERE reserved_for = t.task_id)
+                               THEN t.priority ELSE k.priority END,
+               row_version = t.row_version + 1
+          FROM signalbox.task AS k
+         WHERE t.id = ${taskRunId} AND k.id = t.task_id
+        RETURNING t.id, t.task_id, t.priority, t.row_version
+      ), waits AS (
+        UPDATE signalbox.waiting AS w SET priority = placed.priority FROM placed WHERE w.task_run_id = placed.id
+      ), stands AS (
+        UPDATE signalbox.line AS l SET priority = placed.priority FROM placed WHERE l.task_run_id = placed.id
+      )
+      INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
+      SELECT 'task_run', id, row_version, 'task_run.reservation_released',
+             jsonb_build_object('taskId', task_id, 'resource', ${name}::text, 'by', ${by}::text, 'reason', ${reason}::text)
+        FROM placed
+    `,
+  );
+}
