@@ -24,6 +24,7 @@ export const taskSpecSchema = z.strictObject({
   resources: z.array(z.strictObject({ name: z.string(), mode: resourceMode })).exactOptional(),
   /** Dotted integers, as text: 1.10 is not 1.1. */
   version: z.string().exactOptional(),
+  outOfOrder: z.boolean().exactOptional(),
   retry: z
     .strictObject({
       attempts: z.number().exactOptional(),

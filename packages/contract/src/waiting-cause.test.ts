@@ -10,6 +10,7 @@ const CAUSES = [
   { code: "PAUSED", scope: "queue:mail", since: SINCE, by: null, reason: "flood" },
   { code: "NO_EXECUTOR", kind: "sql" },
   { code: "WINDOW", scope: "resource:orders", window: "freeze", opensAt: null },
+  { code: "OUT_OF_ORDER", resource: "orders", version: "1", doneVersion: "2" },
   { code: "VERSION_ORDER", resource: "orders", version: "2", blocker: "x", blockerVersion: "1" },
   { code: "RUN_LIMIT", runId: "r", limit: 2, active: 2 },
   { code: "QUEUE_LIMIT", queue: "mail", limit: 2, active: 3 },

@@ -8,6 +8,7 @@ const WAITING_CODES = {
   PAUSED: "PAUSED",
   NO_EXECUTOR: "NO_EXECUTOR",
   WINDOW: "WINDOW",
+  OUT_OF_ORDER: "OUT_OF_ORDER",
   VERSION_ORDER: "VERSION_ORDER",
   RUN_LIMIT: "RUN_LIMIT",
   QUEUE_LIMIT: "QUEUE_LIMIT",
@@ -49,6 +50,12 @@ export const waitingCause = z.discriminatedUnion("code", [
     scope: z.union([ofQueue, ofResource]),
     window: z.enum(["maintenance", "freeze"]),
     opensAt: instant.nullable(),
+  }),
+  z.object({
+    code: z.literal("OUT_OF_ORDER"),
+    resource: z.string(),
+    version: z.string(),
+    doneVersion: z.string(),
   }),
   z.object({
     code: z.literal("VERSION_ORDER"),

@@ -10,6 +10,12 @@ CREATE TABLE signalbox.claim_batch (
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX claim_batch_of_instance ON signalbox.claim_batch USING btree (instance_id);
 
+CREATE TABLE signalbox.done_version (
+  name text NOT NULL,
+  version bigint[] NOT NULL,
+  CONSTRAINT done_version_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE signalbox.event_store (
   id uuid NOT NULL DEFAULT signalbox.new_id(),
   aggregate_type text NOT NULL,
@@ -281,6 +287,7 @@ CREATE TABLE signalbox.task (
   concurrency_key text,
   rate text,
   tags text[] NOT NULL DEFAULT '{}'::text[],
+  out_of_order boolean NOT NULL DEFAULT false,
   CONSTRAINT task_pkey PRIMARY KEY (id),
   CONSTRAINT task_gated_where_a_gate_applies CHECK (gated OR run_id IS NULL AND run_at IS NULL AND version IS NULL AND resources = '[]'::jsonb AND concurrency_key IS NULL AND rate IS NULL),
   CONSTRAINT task_priority_in_range CHECK (priority >= 0 AND priority <= 9),

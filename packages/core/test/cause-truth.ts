@@ -8,6 +8,7 @@ import {
   counts,
   isAvailableOf,
   isSmaller,
+  isTooSmall,
   lookAtResource,
   NOW,
   type Pending,
@@ -39,6 +40,10 @@ const TRUTHS: { readonly [Code in WaitingCode]: (cause: Told<Code>, seen: Seen) 
   NO_EXECUTOR: ({ kind }, { one, world }) =>
     expect(kind === one.kind && !world.served.has(one.kind)).toBe(true),
   WINDOW: ({ scope }, { world }) => expect(world.closed.has(scope)).toBe(true),
+  OUT_OF_ORDER: ({ resource, version, doneVersion }, { one, world }) => {
+    expect({ version, doneVersion }).toEqual({ version: one.version, doneVersion: world.done.get(resource) });
+    expect(isTooSmall(one, world)).toBe(true);
+  },
   VERSION_ORDER: expectVersionOrder,
   RUN_LIMIT: (cause, seen) => expectFull(`run:${cause.runId}`, cause, seen),
   QUEUE_LIMIT: (cause, seen) => expectFull(`queue:${cause.queue}`, cause, seen),

@@ -66,6 +66,8 @@ export interface World {
   readonly active: readonly Active[];
   readonly pending: readonly Pending[];
   readonly reserved: ReadonlyMap<ResourceName, TaskId>;
+  /** The largest version that is DONE on each resource that has one. */
+  readonly done: ReadonlyMap<ResourceName, string>;
   /** How much of each line the snapshot shows, at the least. */
   readonly sight: number;
 }
@@ -97,6 +99,7 @@ const drawing = fc.record({
       ...work,
       kind: fc.constantFrom(...KINDS),
       rate: fc.constantFrom(null, null, null, ...RATES),
+      outOfOrder: sometimes,
       stopped: fc.nat(14).map((n) => n === 0),
       priority: fc.constantFrom(4, 5),
       enqueuedUs: fc.nat(3),
@@ -107,6 +110,7 @@ const drawing = fc.record({
     }),
     { maxLength: 8 },
   ),
+  done: fc.tuple(...NAMES.map(() => fc.constantFrom(null, null, null, ...VERSIONS))),
   keptElsewhere: fc.constantFrom(null, null, null, ...NAMES),
   sight: fc.nat(2),
 });
@@ -121,7 +125,8 @@ export const quietWorld = anyWorld.map((world): World => {
   const freeStarts = new Map(RATES.map((rate) => [rate, 1]));
   const open = { paused: new Set<never>(), closed: new Set<never>(), stopped: new Set<never>(), freeStarts };
   const served = new Set(KINDS);
-  return { ...world, ...open, served, active: [], pending, reserved: keptFor(pending, world) };
+  const done = new Map<never, never>();
+  return { ...world, ...open, served, active: [], pending, reserved: keptFor(pending, world), done };
 });
 /** Everybody wants one resource, and those in its line that are looked at turn out to wait for something else. */
 export const crowd = anyWorld.map((world): World => {
@@ -172,6 +177,12 @@ function build(drawn: Drawing): World {
     active,
     pending,
     reserved,
+    done: new Map(
+      NAMES.flatMap((name, i) => {
+        const version = drawn.done[i] ?? null;
+        return version === null ? [] : [[name, version]];
+      }),
+    ),
     sight: drawn.sight,
   };
 }
@@ -226,6 +237,7 @@ export function lookAtResource(world: World, name: ResourceName): ResourceSnapsh
     lineGoesOn: inSight.length < line.length,
     lowestOpenVersion:
       lowest === undefined ? null : { version: lowest.version ?? "", taskRunId: lowest.taskRunId },
+    doneVersion: world.done.get(name) ?? null,
   });
 }
 
@@ -264,6 +276,11 @@ export function isSmaller(other: Active | Pending, one: Active | Pending): boole
   return rank(other) < rank(one) && one.resources.some(({ name }) => wishFor(other, name));
 }
 
+/** Something larger is DONE on one of its resources. */
+export function isTooSmall(one: Pending, { done }: World): boolean {
+  return one.resources.some(({ name }) => rank(one) < VERSIONS.indexOf(done.get(name) ?? ""));
+}
+
 /** Priority, enqueued, id; all three of one width here. */
 export function place({ priority, enqueuedUs, taskRunId }: Pending): string {
   return `${priority}/${enqueuedUs}/${taskRunId}`;
@@ -297,6 +314,7 @@ export function oracle(world: World): ReadonlyMap<TaskRunId, WaitingCode | "ADMI
     const goesOn = one.resources.some(({ name }) => reserved.get(name) === one.taskId);
     const rule = ruleAgainst(one, world);
     if (rule !== null) return rule;
+    if (!goesOn && !one.outOfOrder && isTooSmall(one, world)) return "OUT_OF_ORDER";
     if (!goesOn && open.some((other) => isSmaller(other, one))) return "VERSION_ORDER";
     const limit = limitAgainst(one, world, active);
     if (limit !== null) return limit;

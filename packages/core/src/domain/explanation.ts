@@ -91,6 +91,7 @@ const APPLIES: Readonly<Record<GateCode, (candidate: Candidate, view: GateView) 
   PAUSED: () => true,
   NO_EXECUTOR: () => true,
   WINDOW: (candidate, view) => windowed(candidate).some((scope) => hasWindow(view.window(scope))),
+  OUT_OF_ORDER: ({ version, outOfOrder }) => version !== null && !outOfOrder,
   VERSION_ORDER: ({ version }) => version !== null,
   RUN_LIMIT: ({ runId }) => runId !== null,
   QUEUE_LIMIT: ({ queue }, view) => view.limit(queueScope(queue)).limit > 0,

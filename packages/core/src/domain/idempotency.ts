@@ -41,5 +41,7 @@ function withoutBlanks(value: unknown): unknown {
 }
 
 function isBlank(value: unknown): boolean {
-  return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+  return (
+    value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+  );
 }

@@ -1,7 +1,9 @@
 /** Decides what an outcome makes of a task run, and whether a new attempt follows. Pure. */
 
 import { type Backoff, backoffMs } from "./backoff.ts";
+import type { ResourceName } from "./resource.ts";
 import type { TerminalStatus } from "./task-status.ts";
+import type { Version } from "./version.ts";
 
 /** What an execution came to. Losing its instance is an outcome too, seen by somebody else. */
 export type Outcome =
@@ -204,4 +206,16 @@ function lost(
       ? { delayMs: 0, interruptions: interruptions + 1, keepsExclusiveHolds: code !== "SHUTDOWN" }
       : null,
   };
+}
+
+/** It never started: a larger version is DONE on the resource. To try again would change nothing. */
+export function settleTooSmall(given: {
+  readonly resource: ResourceName;
+  readonly version: Version;
+  readonly doneVersion: Version;
+}): Settlement {
+  const done = `version ${given.doneVersion} is DONE on "${given.resource}"`;
+  const message = `Version ${given.version} comes too late: ${done}. Give it a larger version, or allow it with outOfOrder.`;
+  const code = "OUT_OF_ORDER";
+  return { status: "FAILED", outcome: code, output: null, error: { code, message }, nextAttempt: null };
 }

@@ -31,6 +31,7 @@ describe("a task spec", () => {
       runAt: null,
       resources: [],
       version: null,
+      outOfOrder: false,
       policy: { attempts: 1, backoff: DEFAULT_BACKOFF, onLost: "retry" },
     });
   });
@@ -49,6 +50,7 @@ describe("a task spec", () => {
       runAt,
       resources: [exclusive("prod/orders"), shared("prod/users")],
       version: "20261115.2",
+      outOfOrder: true,
       retry: { attempts: 4, backoff: { firstMs: 0, factor: 1, maxMs: 5 } },
       onLost: "fail",
     });
@@ -69,6 +71,7 @@ describe("a task spec", () => {
       runAt,
       resources: [exclusive("prod/orders"), shared("prod/users")],
       version: "20261115.2",
+      outOfOrder: true,
       policy: { attempts: 4, backoff: { firstMs: 0, factor: 1, maxMs: 5 }, onLost: "fail" },
     });
   });

@@ -37,6 +37,8 @@ export interface TaskSpec {
   readonly resources?: readonly Resource[];
   /** Dotted integers. It starts only when no smaller version is open on any of its resources. */
   readonly version?: Version;
+  /** It may start although a larger version is DONE on one of its resources. Default: it fails with OUT_OF_ORDER then. */
+  readonly outOfOrder?: boolean;
   /** What follows when an attempt fails: a new task run, later. */
   readonly retry?: {
     /** Attempts in all, the first included. Default: 1. */
@@ -73,6 +75,7 @@ export interface ResolvedTask {
   readonly runAt: Date | null;
   readonly resources: readonly Resource[];
   readonly version: Version | null;
+  readonly outOfOrder: boolean;
   readonly policy: RetryPolicy;
 }
 
@@ -112,6 +115,7 @@ export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
     runAt: resolveRunAt(spec.runAt, refuse),
     resources,
     version: resolveVersion(spec.version, resources, refuse),
+    outOfOrder: spec.outOfOrder === true,
     policy: resolvePolicy(spec, refuse),
   };
 }

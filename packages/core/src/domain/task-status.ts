@@ -45,7 +45,7 @@ export const ACTIONABLE_STATUSES: readonly TaskStatus[] = [
 export const TERMINAL_TASK_STATUSES: readonly TaskStatus[] = ["DONE", "SKIPPED"];
 
 const MOVES: Readonly<Record<TaskRunStatus, readonly TaskRunStatus[]>> = {
-  // FAILED from here is QUEUE_TIMEOUT.
+  // FAILED from here is QUEUE_TIMEOUT, or OUT_OF_ORDER.
   PENDING: ["AVAILABLE", "CANCELED", "FAILED"],
   // Back to PENDING: paused, window closed, limit introduced, no executor left.
   AVAILABLE: ["RUNNING", "PENDING", "CANCELED", "FAILED"],

@@ -12,6 +12,7 @@ const causes: { readonly [Code in WaitingCode]: Extract<WaitingCause, { code: Co
   PAUSED: { code: "PAUSED", scope: "queue:mail", since, by: null, reason: null },
   NO_EXECUTOR: { code: "NO_EXECUTOR", kind: "echo" },
   WINDOW: { code: "WINDOW", scope: "resource:prod/orders", window: "freeze", opensAt: null },
+  OUT_OF_ORDER: { code: "OUT_OF_ORDER", resource: "prod/orders", version: "1", doneVersion: "2" },
   VERSION_ORDER: {
     code: "VERSION_ORDER",
     resource: "prod/orders",

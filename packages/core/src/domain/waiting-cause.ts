@@ -35,6 +35,13 @@ export type WaitingCause =
       readonly opensAt: Date | null;
     }
   | {
+      readonly code: "OUT_OF_ORDER";
+      readonly resource: ResourceName;
+      readonly version: Version;
+      /** The largest version that is DONE there. */
+      readonly doneVersion: Version;
+    }
+  | {
       readonly code: "VERSION_ORDER";
       readonly resource: ResourceName;
       readonly version: Version;
@@ -108,6 +115,7 @@ const KEY_OF: { readonly [Code in WaitingCode]: (cause: Extract<WaitingCause, { 
   PAUSED: ({ scope }) => scope,
   NO_EXECUTOR: ({ kind }) => kind,
   WINDOW: ({ scope }) => scope,
+  OUT_OF_ORDER: ({ resource }) => resource,
   VERSION_ORDER: ({ resource }) => resource,
   RUN_LIMIT: ({ runId }) => runId,
   QUEUE_LIMIT: ({ queue }) => queue,

@@ -75,13 +75,17 @@ describe("wake keys", () => {
 });
 
 describe("whoever is parked", () => {
-  it.each(GATE_CODES.filter((code) => code !== "RUN_AT"))("at %s is found again by a wake", (blockedOn) => {
-    const parking = { blockedOn, blockedKey: "a:b" };
-    const wake = wakeOf(parking);
+  // Time wakes the first, and nothing the second: it never opens.
+  it.each(GATE_CODES.filter((code) => code !== "RUN_AT" && code !== "OUT_OF_ORDER"))(
+    "at %s is found again by a wake",
+    (blockedOn) => {
+      const parking = { blockedOn, blockedKey: "a:b" };
+      const wake = wakeOf(parking);
 
-    expect(wake).not.toBeNull();
-    expect(parkingsOf([wake ?? ""])).toContainEqual(parking);
-  });
+      expect(wake).not.toBeNull();
+      expect(parkingsOf([wake ?? ""])).toContainEqual(parking);
+    },
+  );
 
   it.each(["RUN_AT", "NOT_EVALUATED"] as const)("at %s is woken by time alone", (blockedOn) => {
     expect(wakeOf({ blockedOn, blockedKey: "" })).toBeNull();

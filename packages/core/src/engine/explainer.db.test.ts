@@ -33,6 +33,7 @@ describe("a PENDING task run", () => {
       PAUSED: "passed",
       NO_EXECUTOR: "passed",
       WINDOW: "not_applicable",
+      OUT_OF_ORDER: "passed",
       VERSION_ORDER: "passed",
       RUN_LIMIT: "not_applicable",
       QUEUE_LIMIT: "not_applicable",

@@ -57,9 +57,10 @@ export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError 
 
 function tellPromotions(
   emit: Emit,
-  { promoted, demoted, failed }: Extract<PromotionPass, { kind: "passed" }>,
+  { promoted, demoted, failed, refused }: Extract<PromotionPass, { kind: "passed" }>,
 ): void {
   for (const [taskRunId, error] of failed) emit({ type: "gate.failed", taskRunId, error });
+  for (const { runId: _, ...taskRun } of refused) emit({ type: "task_run.out_of_order", ...taskRun });
   if (demoted.length > 0) emit({ type: "task_run.demoted", taskRunIds: demoted });
   if (promoted.length > 0) emit({ type: "task_run.promoted", taskRunIds: promoted });
 }

@@ -3,6 +3,7 @@
 import type { Promotion } from "../domain/admission.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
+import { settleTooSmall } from "../domain/settlement.ts";
 import { parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import {
   parkingsOf,
@@ -14,7 +15,7 @@ import {
   wakeWindow,
 } from "../domain/wake.ts";
 import type { Pool, Transaction } from "../store/database.ts";
-import { tryGateLock } from "../store/holds/gate-lock.ts";
+import { takeGateLock, tryGateLock } from "../store/holds/gate-lock.ts";
 import { takeRateSlots } from "../store/holds/rates.ts";
 import { takeHolds } from "../store/holds/take.ts";
 import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
@@ -35,6 +36,7 @@ import {
   parkTaskRuns,
   promoteTaskRuns,
 } from "../store/task-runs/promote.ts";
+import { findOutOfOrder, refuseTaskRuns, type TooSmall } from "../store/task-runs/refuse.ts";
 import { findFronts } from "../store/task-runs/woken.ts";
 
 export interface PromoteRequest {
@@ -52,6 +54,8 @@ export type PromotionPass =
       /** AVAILABLE ones that may not start any more, back to PENDING. */
       readonly demoted: readonly TaskRunId[];
       readonly failed: ReadonlyMap<TaskRunId, unknown>;
+      /** Those that can never start, and have FAILED. */
+      readonly refused: readonly TooSmall[];
       /** There was more to look at than one pass takes. */
       readonly more: boolean;
       /** When time alone opens or closes a gate. */
@@ -69,13 +73,34 @@ const LOOK_AGAIN_MS = 1_000;
 const NOTHING_SWEPT: SweptBite = { taskRunIds: [], sweptTo: null };
 
 export async function promoteOnce(request: PromoteRequest): Promise<PromotionPass> {
-  return await request.pool.transaction(async (tx) => {
-    if (!(await tryGateLock(tx))) return { kind: "lock_missed" };
+  const { pool, batchSize } = request;
+  const decided = await pool.transaction(async (tx) => {
+    if (!(await tryGateLock(tx))) return null;
     return await decide(tx, request);
   });
+  if (decided === null) return { kind: "lock_missed" };
+  const { isOutOfOrder, ...passed } = decided;
+  // A transaction of its own: their runs are locked before them. Died in between: the sweep comes here again.
+  const refused = isOutOfOrder ? await pool.transaction(async (tx) => await refuse(tx, batchSize)) : [];
+  // Who waited for them is woken.
+  return { kind: "passed", ...passed, refused, more: passed.more || refused.length > 0 };
 }
 
-async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<PromotionPass> {
+async function refuse(tx: Transaction, batchSize: number): Promise<readonly TooSmall[]> {
+  await takeGateLock(tx);
+  const found = await findOutOfOrder(tx, batchSize);
+  const ids = await refuseTaskRuns(
+    tx,
+    found.map((taskRun) => ({ ...taskRun, settlement: settleTooSmall(taskRun) })),
+  );
+  return found.filter(({ taskRunId }) => ids.includes(taskRunId));
+}
+
+type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "refused"> & {
+  readonly isOutOfOrder: boolean;
+};
+
+async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<Decided> {
   const sweeps = sweepAfter !== undefined;
   const demoted = [
     ...(await demoteClosed(tx, batchSize)),
@@ -94,13 +119,13 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   await wakeGates(tx, again);
   await wakeGatesAt(tx, timedWakes(plan, snapshot.now));
   return {
-    kind: "passed",
     promoted,
     demoted,
     failed: plan.failed,
     more: again.length > 0 || freed || [wakes, fresh, demoted].some(({ length }) => length >= batchSize),
     nextDueMs: await msUntilNextDue(tx),
     sweptTo: swept.sweptTo,
+    isOutOfOrder: [...plan.waiting.values()].some(({ code }) => code === "OUT_OF_ORDER"),
   };
 }
 

@@ -93,6 +93,13 @@ export type SchedulerEvent =
       readonly fromName: string;
     })
   /** It waited for longer than it may. */
+  /** A larger version is DONE on the resource: it has FAILED without a start. */
+  | (NamedTaskRun & {
+      readonly type: "task_run.out_of_order";
+      readonly resource: string;
+      readonly version: string;
+      readonly doneVersion: string;
+    })
   | (NamedTaskRun & { readonly type: "task_run.queue_timed_out"; readonly nextTaskRunId: TaskRunId | null })
   /** It ignores its signal: it is settled, and its slot stays taken until it ends. */
   | (NamedTaskRun & {

@@ -23,6 +23,7 @@ import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
 import { demoteClosed, demoteStrays, demoteTaskRuns, findAvailableHolders } from "./task-runs/demote.ts";
 import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
 import { msUntilNextDue } from "./task-runs/promote.ts";
+import { findOutOfOrder } from "./task-runs/refuse.ts";
 import { findLost } from "./task-runs/rescue.ts";
 import {
   FIRST_PLACE,
@@ -69,13 +70,14 @@ beforeAll(async () => {
     SELECT gen_random_uuid(), gen_random_uuid(), 'echo', 5, now(), now() + n * interval '1 min', ARRAY[n], '[]',
            gate, CASE WHEN gate IS NOT NULL THEN 'key ' || n % 5 END, CASE WHEN gate IS NOT NULL THEN now() END
       FROM generate_series(1, 3000) AS n,
-           unnest('{NULL,RUN_AT,VERSION_ORDER,RUN_LIMIT,QUEUE_LIMIT,PAUSED,FAIR_SHARE,RESOURCE_BUSY}'::text[]) AS gate;
+           unnest('{NULL,RUN_AT,VERSION_ORDER,RUN_LIMIT,QUEUE_LIMIT,PAUSED,FAIR_SHARE,OUT_OF_ORDER,RESOURCE_BUSY}'::text[]) AS gate;
     INSERT INTO signalbox.line (name, priority, enqueued_at, task_run_id, mode)
     SELECT blocked_key, priority, enqueued_at, task_run_id, 'shared'
       FROM signalbox.waiting WHERE blocked_on = 'RESOURCE_BUSY';
     INSERT INTO signalbox.hold (scope, slot, task_run_id)
     SELECT scope || n, 0, gen_random_uuid() FROM generate_series(1, 3000) AS n, unnest('{run:,queue:,key:,resource:}'::text[]) AS scope;
     INSERT INTO signalbox.resource_use SELECT 'name ' || n, 1, 0 FROM generate_series(1, 3000) AS n;
+    INSERT INTO signalbox.done_version SELECT 'name ' || n, ARRAY[n] FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.open_version SELECT 'name ' || n % 100, ARRAY[n], gen_random_uuid() FROM generate_series(1, 3000) AS n;
     INSERT INTO signalbox.run (id, title, open_tasks) SELECT gen_random_uuid(), 'run', 1 FROM generate_series(1, 3000);
     INSERT INTO signalbox.gate_wake (key) SELECT 'key ' || n FROM generate_series(1, 3000) AS n;
@@ -163,6 +165,7 @@ describe("candidates", () => {
         { blockedOn: "QUEUE_LIMIT", blockedKey: "key 1", depth: 10 },
         { blockedOn: "PAUSED", blockedKey: "queue:mail", depth: 100 },
       ]);
+      await findOutOfOrder(tx, 100);
     });
 
     expect(reads(plans.get("findParkedAtVersions"))).toEqual(["waiting_for_version"]);
@@ -170,6 +173,9 @@ describe("candidates", () => {
       new Set(["waiting_parked", "line_of_task_run"]),
     );
     expect(reads(plans.get("findParked"))).toEqual(["waiting_parked"]);
+    expect(new Set(reads(plans.get("findOutOfOrder")))).toEqual(
+      new Set(["waiting_parked", "done_version_pkey", "task_pkey", "task_run_pkey"]),
+    );
   });
 
   it("loads them, their limits, rates, rules and resources by primary keys", async () => {
@@ -184,7 +190,7 @@ describe("candidates", () => {
       await loadResources(tx, ["name 1", "name 2"]);
     });
 
-    expect(reads(plans.get("loadCandidates"))).toEqual(["waiting_pkey"]);
+    expect(reads(plans.get("loadCandidates"))).toEqual(["waiting_pkey", "task_pkey"]);
     expect(new Set(reads(plans.get("loadLimits")))).toEqual(
       new Set(["run_pkey", "queue_pkey", "key_limit_pkey", "hold_pkey"]),
     );
@@ -196,7 +202,7 @@ describe("candidates", () => {
     expect(reads(plans.get("loadWindows"))).toEqual(["start_window_pkey"]);
     expect(reads(plans.get("loadStops"))).toEqual(["stop_pkey"]);
     expect(new Set(reads(plans.get("loadResources")))).toEqual(
-      new Set(["hold_pkey", "resource_use_pkey", "open_version_pkey"]),
+      new Set(["hold_pkey", "resource_use_pkey", "open_version_pkey", "done_version_pkey"]),
     );
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });

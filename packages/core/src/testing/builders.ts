@@ -38,6 +38,7 @@ export function candidate(fields: Partial<Candidate> = {}): Candidate {
     enqueuedUs: 0,
     runAt: null,
     version: null,
+    outOfOrder: false,
     resources: [],
     ...fields,
   };
@@ -67,6 +68,7 @@ export function resourceSnapshot(fields: Partial<ResourceSnapshot> = {}): Resour
     lineGoesOn: false,
     exclusiveGoesOn: fields.lineGoesOn ?? false,
     lowestOpenVersion: null,
+    doneVersion: null,
     nextSharedSlot: FIRST_SHARED_SLOT + sharedCount,
     ...fields,
   };

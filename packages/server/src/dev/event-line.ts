@@ -101,6 +101,11 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     text: `${quoted(title)} from ${fromName}: it goes on outside`,
     tone: "alert",
   }),
+  "task_run.out_of_order": ({ title, version, doneVersion, resource }) => ({
+    verb: "failed",
+    text: `${safeText(title)}: version ${version} is below ${doneVersion}, which is done on ${quoted(resource)}`,
+    tone: "bad",
+  }),
   "task_run.queue_timed_out": ({ title, attempt }) => ({
     verb: "failed",
     text: `${safeText(title)}  (attempt ${attempt}): it waited for too long`,

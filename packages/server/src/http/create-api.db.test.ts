@@ -129,6 +129,7 @@ describe("explain", () => {
       ["PAUSED", "passed"],
       ["NO_EXECUTOR", "passed"],
       ["WINDOW", "not_applicable"],
+      ["OUT_OF_ORDER", "not_applicable"],
       ["VERSION_ORDER", "not_applicable"],
       ["RUN_LIMIT", "not_applicable"],
       ["QUEUE_LIMIT", "not_applicable"],

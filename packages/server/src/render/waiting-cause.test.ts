@@ -49,6 +49,12 @@ const EXAMPLES: { readonly [Each in Code]: readonly Example<Each>[] } = {
       'resource "orders" is outside its maintenance window',
     ],
   ],
+  OUT_OF_ORDER: [
+    [
+      { resource: "orders", version: "1", doneVersion: "3" },
+      'version 3 is DONE on "orders", so 1 is too late',
+    ],
+  ],
   VERSION_ORDER: [
     [
       { resource: "orders", version: "3", blocker: "x", blockerVersion: "1" },

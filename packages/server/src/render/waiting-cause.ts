@@ -14,6 +14,11 @@ export const GATE_WORDS = {
   PAUSED: { label: "Pauses", passed: "nothing it needs is paused", notApplicable: "nothing to pause" },
   NO_EXECUTOR: { label: "Executor", passed: "a live instance can run it", notApplicable: "needs none" },
   WINDOW: { label: "Windows", passed: "open now", notApplicable: "no window on its queue or resources" },
+  OUT_OF_ORDER: {
+    label: "Version done",
+    passed: "no larger version is done on its resources",
+    notApplicable: "no version set, or it may start out of order",
+  },
   VERSION_ORDER: {
     label: "Version order",
     passed: "no smaller version is open on its resources",
@@ -43,6 +48,7 @@ export const WAITING_LABEL = {
   PAUSED: "paused",
   NO_EXECUTOR: "no instance can run this kind",
   WINDOW: "outside its window",
+  OUT_OF_ORDER: "larger version is done",
   VERSION_ORDER: "lower version first",
   RUN_LIMIT: "run at its parallel limit",
   QUEUE_LIMIT: "queue at its limit",
@@ -69,6 +75,8 @@ const SENTENCES: Sentences = {
   PAUSED: pausedSentence,
   NO_EXECUTOR: ({ kind }) => `no live instance can run ${quoted(kind)}`,
   WINDOW: windowSentence,
+  OUT_OF_ORDER: ({ doneVersion, version, resource }) =>
+    `version ${doneVersion} is DONE on ${quoted(resource)}, so ${version} is too late`,
   VERSION_ORDER: ({ blockerVersion, version, resource }) =>
     `version ${blockerVersion} comes before ${version} on ${quoted(resource)}`,
   RUN_LIMIT: ({ active, limit }) => `its run is at its parallel limit (${active} of ${limit})`,

@@ -29,6 +29,7 @@ const LEVELS: { readonly [Type in SchedulerEvent["type"]]: Level | ((event: Even
   "task_run.let_go": "debug",
   "task_run.polled": ({ problem }) => (problem === null ? "debug" : "warn"),
   "task_run.resumed": "info",
+  "task_run.out_of_order": "warn",
   "task_run.queue_timed_out": "warn",
   "task_run.stuck": "warn",
   "task_run.overdue": "warn",

@@ -17,6 +17,8 @@ export interface Candidate extends LinePlace {
   readonly rate: string | null;
   readonly runAt: Date | null;
   readonly version: Version | null;
+  /** It may start below a version that is DONE. */
+  readonly outOfOrder: boolean;
   readonly resources: readonly Resource[];
 }
 
@@ -41,6 +43,8 @@ export interface ResourceView {
   /** There may be more that want it alone than those in `line`. */
   readonly exclusiveGoesOn: boolean;
   readonly lowestOpenVersion: { readonly version: Version; readonly taskRunId: TaskRunId } | null;
+  /** The largest that has ended DONE. */
+  readonly doneVersion: Version | null;
 }
 
 export interface LimitView {

@@ -23,6 +23,7 @@ const view = gateView({
     "prod/orders": {
       exclusiveHolder: asTaskRunId("holder"),
       lowestOpenVersion: { version: "1", taskRunId: asTaskRunId("older") },
+      doneVersion: "3",
     },
   },
   limits: {
@@ -49,6 +50,7 @@ it("asks first for what is said about the task itself, then for rules, then for 
     "PAUSED",
     "NO_EXECUTOR",
     "WINDOW",
+    "OUT_OF_ORDER",
     "VERSION_ORDER",
     "RUN_LIMIT",
     "QUEUE_LIMIT",
@@ -67,7 +69,8 @@ it("parks a task run under the first gate that blocks it", () => {
     ["PAUSED", {}, { stops: () => [] }],
     ["NO_EXECUTOR", { kind: "sql" }, { pause: () => null }],
     ["WINDOW", { kind: "echo" }, {}],
-    ["VERSION_ORDER", {}, { window: () => ({ kind: "open", until: null }) }],
+    ["OUT_OF_ORDER", {}, { window: () => ({ kind: "open", until: null }) }],
+    ["VERSION_ORDER", { outOfOrder: true }, {}],
     ["RUN_LIMIT", { version: null }, {}],
     ["QUEUE_LIMIT", {}, { limit: (scope) => ({ limit: scope === "run:nightly" ? 0 : 1, active: 1 }) }],
     [

@@ -3,6 +3,7 @@ import { fairShare } from "./fair-share.ts";
 import type { Candidate, Gate, GateView } from "./gate.ts";
 import { keyLimit } from "./key-limit.ts";
 import { noExecutor } from "./no-executor.ts";
+import { outOfOrder } from "./out-of-order.ts";
 import { paused } from "./paused.ts";
 import { queueLimit } from "./queue-limit.ts";
 import { rateLimit } from "./rate-limit.ts";
@@ -23,6 +24,7 @@ export const GATES: Readonly<Record<GateCode, Gate>> = {
   PAUSED: paused,
   NO_EXECUTOR: noExecutor,
   WINDOW: window,
+  OUT_OF_ORDER: outOfOrder,
   VERSION_ORDER: versionOrder,
   RUN_LIMIT: runLimit,
   QUEUE_LIMIT: queueLimit,

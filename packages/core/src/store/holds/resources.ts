@@ -29,7 +29,8 @@ export async function loadResources(
                     ORDER BY slot
                     LIMIT ${NAMED_SHARERS}) AS "sharedHolders",
              coalesce((SELECT max(slot) FROM signalbox.hold WHERE scope = 'resource:' || g.name), 0) + 1 AS "nextSharedSlot",
-             array_to_string(lowest.version, '.') AS "lowestVersion", lowest.task_run_id AS "lowestTaskRunId"
+             array_to_string(lowest.version, '.') AS "lowestVersion", lowest.task_run_id AS "lowestTaskRunId",
+             (SELECT array_to_string(version, '.') FROM signalbox.done_version WHERE done_version.name = g.name) AS "doneVersion"
         FROM unnest(${names}::text[]) AS g (name)
         LEFT JOIN LATERAL (
              SELECT task_run_id, reserved_for FROM signalbox.hold WHERE scope = 'resource:' || g.name AND slot = 0
@@ -56,6 +57,7 @@ interface ResourceRow {
   readonly nextSharedSlot: number;
   readonly lowestVersion: string | null;
   readonly lowestTaskRunId: string | null;
+  readonly doneVersion: string | null;
 }
 
 interface LineFront {
@@ -80,6 +82,7 @@ function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
       lowestVersion === null || lowestTaskRunId === null
         ? null
         : { version: lowestVersion, taskRunId: asTaskRunId(lowestTaskRunId) },
+    doneVersion: row.doneVersion,
   };
 }
 

@@ -14,12 +14,13 @@ export function onlyKnownMoves(since: Date): Statement<Violation> {
      WHERE aggregate_type = 'task_run' AND at >= ${since}
        AND data ? 'from'
        AND (data->>'from', data->>'to') NOT IN (('AVAILABLE', 'PENDING'), ('RUNNING', 'PENDING'), ('RUNNING', 'FAILED'), ('RUNNING', 'CANCELED'))
+       AND NOT (type = 'task_run.out_of_order' AND data->>'from' = 'PENDING' AND data->>'to' = 'FAILED')
        AND NOT (type = 'task_run.queue_timed_out' AND data->>'from' IN ('PENDING', 'AVAILABLE') AND data->>'to' = 'FAILED')
        AND NOT (type IN ('task_run.let_go', 'task_run.resumed') AND data->>'from' = 'RUNNING' AND data->>'to' = 'RUNNING')
     UNION ALL
     SELECT format('task run %s ended %s without a claim', id, outcome)
       FROM signalbox.task_run
-     WHERE finished_at >= ${since} AND status = 'FAILED' AND claimed_by IS NULL AND outcome <> 'QUEUE_TIMEOUT'
+     WHERE finished_at >= ${since} AND status = 'FAILED' AND claimed_by IS NULL AND outcome NOT IN ('QUEUE_TIMEOUT', 'OUT_OF_ORDER')
     UNION ALL
     SELECT format('gated task run %s was never promoted and is %s', id, status)
       FROM signalbox.task_run

@@ -205,6 +205,31 @@ it("takes the open rows of a 0001 database along into the work sets, and they ru
   expect((await scheduler.checkInvariants({ since: new Date(0) })).violations).toEqual([]);
 });
 
+it("knows which versions were DONE on a resource before it kept account of them", async () => {
+  const { url, client } = await emptyDatabase();
+  await migrate({ url, upTo: 9 });
+  await client.query(`
+    WITH old AS (
+      INSERT INTO signalbox.task (id, kind, title, input, priority, version, resources, policy, gated)
+      SELECT gen_random_uuid(), 'noop', 'old', 'null', 5, string_to_array(v, '.')::bigint[],
+             '[{"name": "orders", "mode": "exclusive"}]', '{}', true
+        FROM unnest('{1.9,1.10,2}'::text[]) AS v
+      RETURNING id, version
+    )
+    INSERT INTO signalbox.task_run (id, task_id, kind, priority, attempt, gated, status, enqueued_at, available_at, claimed_at, claim_no,
+                                    claimed_by, finished_at, outcome)
+    SELECT gen_random_uuid(), id, 'noop', 5, 1, true, CASE WHEN version = '{2}' THEN 'FAILED' ELSE 'DONE' END, now(), now(), now(), 1,
+           gen_random_uuid(), now(), 'X'
+      FROM old`);
+
+  await migrate({ url });
+
+  const { rows } = await client.query(
+    "SELECT name, array_to_string(version, '.') AS version FROM signalbox.done_version",
+  );
+  expect(rows).toEqual([{ name: "orders", version: "1.10" }]);
+});
+
 it("refuses a database whose migrations had another text, and one that is newer than this version", async () => {
   const { url, client } = await emptyDatabase();
   await migrate({ url });

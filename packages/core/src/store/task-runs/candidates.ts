@@ -29,6 +29,7 @@ interface WaitingRow {
   readonly enqueuedUs: string;
   readonly runAt: Date | null;
   readonly version: string | null;
+  readonly outOfOrder: boolean;
   readonly resources: readonly Resource[];
   readonly blockedOn: WaitingCode | null;
   readonly blockedKey: string | null;
@@ -101,6 +102,7 @@ export async function loadCandidates(
              -- Rounded up to what a Date can hold, while "now" is rounded down: never a moment too early.
              date_trunc('milliseconds', run_at + interval '999 microseconds') AS "runAt",
              array_to_string(version, '.') AS version, resources,
+             version IS NOT NULL AND (SELECT out_of_order FROM signalbox.task WHERE id = task_id) AS "outOfOrder",
              blocked_on AS "blockedOn", blocked_key AS "blockedKey"
         FROM signalbox.waiting
        WHERE task_run_id = ANY (${taskRunIds}::uuid[])

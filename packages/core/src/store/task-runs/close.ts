@@ -3,10 +3,12 @@
  * woken, the next attempt is inserted, the run counts down. In the transaction of that status.
  */
 
-import type { RunId, TaskId, TaskRunId } from "../../domain/ids.ts";
+import { asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import type { ResourceName } from "../../domain/resource.ts";
 import type { NextAttempt } from "../../domain/settlement.ts";
 import type { TerminalStatus } from "../../domain/task-status.ts";
-import { type WakeKey, wakeVersion } from "../../domain/wake.ts";
+import type { Version } from "../../domain/version.ts";
+import { wakeVersion } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { releaseHolds, reserveHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
@@ -54,17 +56,47 @@ async function openGates(tx: Transaction, ended: readonly EndedTaskRun[]): Promi
     ids,
     ended.filter(({ next }) => next === null).map(({ taskId }) => taskId),
   );
-  await wakeGates(tx, [...freed, ...(await closeVersions(tx, ids))]);
+  const closed = await closeVersions(tx, ids);
+  const done = new Set(ended.filter(({ status }) => status === "DONE").map(({ taskRunId }) => taskRunId));
+  await noteDone(
+    tx,
+    closed.filter(({ taskRunId }) => done.has(taskRunId)),
+  );
+  await wakeGates(tx, [...freed, ...closed.map(({ name }) => wakeVersion(name))]);
 }
 
+export interface ClosedVersion {
+  readonly name: ResourceName;
+  readonly version: Version;
+  readonly taskRunId: TaskRunId;
+}
+
+/** Whoever waits for a smaller version on these is to be woken. */
 export async function closeVersions(
   tx: Transaction,
   taskRunIds: readonly TaskRunId[],
-): Promise<readonly WakeKey[]> {
+): Promise<readonly ClosedVersion[]> {
   const rows = await tx.query(
-    sql<{ name: string }>("closeVersions")`
-      DELETE FROM signalbox.open_version WHERE task_run_id = ANY (${taskRunIds}::uuid[]) RETURNING name
+    sql<{ name: string; version: string; taskRunId: string }>("closeVersions")`
+      DELETE FROM signalbox.open_version WHERE task_run_id = ANY (${taskRunIds}::uuid[])
+      RETURNING name, array_to_string(version, '.') AS version, task_run_id AS "taskRunId"
     `,
   );
-  return rows.map(({ name }) => wakeVersion(name));
+  return rows.map((row) => ({ ...row, taskRunId: asTaskRunId(row.taskRunId) }));
+}
+
+/** From the commit on a smaller version is out of order on these resources. */
+async function noteDone(tx: Transaction, done: readonly ClosedVersion[]): Promise<void> {
+  if (done.length === 0) return;
+  await tx.query(
+    sql("noteDoneVersions")`
+      INSERT INTO signalbox.done_version AS d (name, version)
+      SELECT name, max(string_to_array(version, '.')::bigint[])
+        FROM unnest(${done.map(({ name }) => name)}::text[], ${done.map(({ version }) => version)}::text[])
+             AS g (name, version)
+       GROUP BY name
+       ORDER BY name                      -- two that settle at once meet in the same order
+          ON CONFLICT (name) DO UPDATE SET version = excluded.version WHERE d.version < excluded.version
+    `,
+  );
 }

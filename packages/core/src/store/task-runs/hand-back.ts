@@ -6,6 +6,7 @@ import {
   type RunId,
   type TaskRunId,
 } from "../../domain/ids.ts";
+import { wakeVersion } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
@@ -95,7 +96,7 @@ export async function leaveRunning(
     tx,
     moved.map(({ taskRunId }) => taskRunId),
   );
-  await wakeGates(tx, [...freed, ...closed, ...rates]);
+  await wakeGates(tx, [...freed, ...closed.map(({ name }) => wakeVersion(name)), ...rates]);
   await countDownRuns(
     tx,
     canceled.flatMap(({ runId }) =>

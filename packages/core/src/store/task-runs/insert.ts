@@ -22,7 +22,7 @@ export async function insertTasks(
         SELECT ordinality, signalbox.new_id() AS task_id, signalbox.new_id() AS task_run_id,
                clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
                string_to_array(version, '.')::bigint[] AS version, resources::jsonb AS resources,
-               policy::jsonb AS policy, g.queue, concurrency_key, rate, tags::text[] AS tags, stops, rules.rules_no,
+               policy::jsonb AS policy, out_of_order, g.queue, concurrency_key, rate, tags::text[] AS tags, stops, rules.rules_no,
                gated OR rules.apply AS gated, CASE WHEN gated OR rules.apply THEN 'PENDING' ELSE 'AVAILABLE' END AS status
           FROM unnest(${tasks.map((task) => task.kind)}::text[],
                       ${tasks.map((task) => task.title)}::text[],
@@ -37,9 +37,10 @@ export async function insertTasks(
                       ${tasks.map((task) => task.concurrencyKey)}::text[],
                       ${tasks.map((task) => task.rate)}::text[],
                       ${tasks.map((task) => toArrayText(task.tags))}::text[],
-                      ${tasks.map((task) => JSON.stringify(task.stops))}::text[])
+                      ${tasks.map((task) => JSON.stringify(task.stops))}::text[],
+                      ${tasks.map((task) => task.outOfOrder)}::boolean[])
                WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated,
-                                     queue, concurrency_key, rate, tags, stops)
+                                     queue, concurrency_key, rate, tags, stops, out_of_order)
          CROSS JOIN LATERAL (
                -- What we see of the rules may be old by the time we commit: the number says which ones we saw.
                SELECT coalesce(max(q.rules_no), 0) AS rules_no,
@@ -52,9 +53,9 @@ export async function insertTasks(
       ), new_task AS (
         INSERT INTO signalbox.task
                (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
-                queue, concurrency_key, rate, tags)
+                queue, concurrency_key, rate, tags, out_of_order)
         SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at,
-               queue, concurrency_key, rate, tags
+               queue, concurrency_key, rate, tags, out_of_order
           FROM given
       ), new_task_run AS (
         INSERT INTO signalbox.task_run

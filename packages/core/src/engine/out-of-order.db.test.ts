@@ -1,0 +1,166 @@
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { broken, echo, openFixture } from "../../test/fixture.ts";
+import { exclusive } from "../domain/resource.ts";
+import type { TaskSpec } from "../domain/task-spec.ts";
+import { promoteOnce } from "./promoter.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+const resources = [exclusive("orders")];
+const version = (text: string, options: Partial<TaskSpec> = {}): TaskSpec =>
+  echo.task(1, { version: text, resources, ...options });
+
+describe("a version below one that is DONE on its resource", () => {
+  it("fails without a start, says why, and keeps nobody behind it waiting", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+    const small = await scheduler.enqueue(version("1.9", { retry: { attempts: 3 } }));
+    const large = await scheduler.enqueue(version("3"));
+
+    await scheduler.runUntilIdle();
+
+    expect(await scheduler.get(small.taskId)).toMatchObject({
+      attempt: 1,
+      status: "FAILED",
+      outcome: "OUT_OF_ORDER",
+      claimedAt: null,
+      error: { code: "OUT_OF_ORDER", message: expect.stringContaining('version 2 is DONE on "orders"') },
+    });
+    expect(await box.statusOf(large.taskRunId)).toBe("DONE");
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("fails also when it was enqueued while the larger one ran", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.promote();
+    await scheduler.claim();
+    const small = await scheduler.enqueue(version("1"));
+    await scheduler.promote();
+    expect(await box.statusOf(small.taskRunId)).toBe("PENDING");
+
+    await scheduler.execute();
+    await scheduler.settle();
+    const pass = await scheduler.promote();
+
+    expect(pass).toMatchObject({ refused: [{ taskRunId: small.taskRunId, version: "1", doneVersion: "2" }] });
+    expect(await box.statusOf(small.taskRunId)).toBe("FAILED");
+  });
+
+  it("starts when it is allowed to", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+
+    const { taskRunId } = await scheduler.enqueue(version("1", { outOfOrder: true }));
+    await scheduler.runUntilIdle();
+
+    expect(await box.statusOf(taskRunId)).toBe("DONE");
+    // What was allowed once does not make the largest smaller.
+    const next = await scheduler.enqueue(version("1.5"));
+    await scheduler.runUntilIdle();
+    expect(await box.statusOf(next.taskRunId)).toBe("FAILED");
+  });
+
+  it("fails again when somebody retries it by hand", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+    const { taskId } = await scheduler.enqueue(version("1"));
+    await scheduler.runUntilIdle();
+
+    await scheduler.retry(taskId);
+    await scheduler.runUntilIdle();
+
+    expect(await scheduler.get(taskId)).toMatchObject({ attempt: 2, outcome: "OUT_OF_ORDER" });
+  });
+
+  it("ends its run, which counts it as failed", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+
+    const { runId } = await scheduler.enqueueMany([version("1"), version("3")], {
+      run: { title: "rollout" },
+    });
+    await scheduler.runUntilIdle();
+
+    expect(await box.query("SELECT status FROM signalbox.run WHERE id = $1", [runId])).toEqual([
+      { status: "FAILED" },
+    ]);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("that was canceled at the same moment stays CANCELED", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+    const { taskRunId } = await scheduler.enqueue(version("1"));
+    const pool = box.pool("promoter");
+    const pause = pool.pauseBefore("refuseTaskRuns");
+    const pass = promoteOnce({ pool, batchSize: 10 });
+    await pause.reached;
+
+    await scheduler.cancel(taskRunId);
+    pause.resume();
+
+    expect(await pass).toMatchObject({ kind: "passed", refused: [] });
+    expect(await box.statusOf(taskRunId)).toBe("CANCELED");
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("is found by the sweep when whoever parked it died before it failed it", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+    const { taskRunId } = await scheduler.enqueue(version("1"));
+    const pool = box.pool("dying");
+    const pause = pool.pauseBefore("refuseTaskRuns");
+    const pass = promoteOnce({ pool, batchSize: 10 });
+    await pause.reached;
+    await box.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dying'",
+    );
+    pause.resume();
+    await expect(pass).rejects.toThrow();
+    expect(await scheduler.get(taskRunId)).toMatchObject({ status: "PENDING", blockedOn: "OUT_OF_ORDER" });
+
+    await scheduler.sweep();
+
+    expect(await box.statusOf(taskRunId)).toBe("FAILED");
+  });
+});
+
+describe("the largest version of a resource", () => {
+  it("does not rise with one that failed or was canceled, and is another one for each resource", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(broken.task(1, { version: "5", resources }));
+    const canceled = await scheduler.enqueue(version("6"));
+    await scheduler.cancel(canceled.taskRunId);
+    await scheduler.enqueue(version("7", { resources: [exclusive("users")] }));
+    await scheduler.runUntilIdle();
+
+    const { taskRunId } = await scheduler.enqueue(version("1"));
+    await scheduler.runUntilIdle();
+
+    expect(await box.statusOf(taskRunId)).toBe("DONE");
+  });
+
+  it("is the larger one of two that end in the same moment, in whatever order", async () => {
+    const scheduler = await box.scheduler();
+    const shared = [{ name: "orders", mode: "shared" as const }];
+    await scheduler.enqueue(version("1.10", { resources: shared }));
+    await scheduler.promote();
+    await scheduler.claim();
+    await scheduler.enqueue(version("1.9", { resources: shared }));
+    await scheduler.promote();
+    await scheduler.claim();
+    await scheduler.execute();
+    await scheduler.settle();
+
+    expect(await box.value("SELECT array_to_string(version, '.') FROM signalbox.done_version")).toBe("1.10");
+  });
+});
