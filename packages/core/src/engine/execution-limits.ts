@@ -53,7 +53,10 @@ export async function stuckOutcome(
   return isStuck ? outcomeOfStuck(held, obeyMs, instanceName) : null;
 }
 
-/** When its instance leaves, others take it from here. */
+/** What becomes of one that goes on outside when its instance parts from it. */
+export const POLL_AT_ONCE: Outcome = { kind: "poll_again", pollInMs: 0, problem: null };
+
+/** When its instance leaves or gives up its lease, others take it from here. A new attempt would begin beside it. */
 export function goesOnOutside({ claim, handle }: HeldClaim): boolean {
   return handle === "kept" && (claim.job !== null || claim.policy.onLost === "resume");
 }
@@ -67,6 +70,6 @@ function outcomeOfStuck(held: HeldClaim, obeyMs: number, instanceName: string): 
   // The job is elsewhere and unharmed; only the asking hangs.
   if (claim.job !== null && !claim.job.overdue) return { kind: "poll_again", pollInMs: 0, problem: message };
   const byShutdown = because === "shutdown";
-  if (byShutdown && goesOnOutside(held)) return { kind: "poll_again", pollInMs: 0, problem: null };
+  if (byShutdown && goesOnOutside(held)) return POLL_AT_ONCE;
   return { kind: "stuck", message, byShutdown };
 }

@@ -20,7 +20,7 @@ import {
 } from "../executors/executor.ts";
 import type { ExecutionProcesses } from "../executors/process/processes.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
-import { goesOnOutside, limitExecution } from "./execution-limits.ts";
+import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.ts";
 import type { HeldClaim } from "./held-claims.ts";
 
 const LONGEST_MESSAGE = 2_000;
@@ -87,7 +87,8 @@ function contextOf(
       const poison = problemWithJson(handle);
       if (poison !== null) throw new TypeError(`The handle ${poison.problem}`);
       requireDelay("deadlineInMs", deadlineInMs);
-      held.handle = "unsure";
+      // A second one that is not stored leaves the first: there is a handle all the same.
+      if (held.handle === "none") held.handle = "unsure";
       if (!(await tools.keepHandle(handle, deadlineInMs))) throw new ExecutionStoppedError("fence");
       held.handle = "kept";
     },
@@ -144,7 +145,7 @@ async function pollOutcome(job: ClaimedJob, executor: Executor, context: Executi
     if (answer === undefined) throw new TypeError(`The poll of "${executor.kind}" answered nothing`);
     return outcomeOf(answer);
   } catch (error) {
-    if (context.signal.aborted) return { kind: "poll_again", pollInMs: 0, problem: null };
+    if (context.signal.aborted) return POLL_AT_ONCE;
     if (error instanceof NonRetryableError) return failed(error, executor, context.attempt);
     return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, problem: messageOf(error) };
   }
@@ -204,10 +205,9 @@ function stopped(held: HeldClaim, error: unknown, instanceName: string): Outcome
     case "no_progress":
       return timedOut(held, because);
     case "shutdown":
-      if (goesOnOutside(held)) return { kind: "poll_again", pollInMs: 0, problem: null };
-      return { kind: "instance_lost", code: "SHUTDOWN", instanceName };
     case "fence":
-      return { kind: "instance_lost", code: "LEASE_LOST", instanceName };
+      if (goesOnOutside(held)) return POLL_AT_ONCE;
+      return { kind: "instance_lost", code: because === "fence" ? "LEASE_LOST" : "SHUTDOWN", instanceName };
   }
 }
 
