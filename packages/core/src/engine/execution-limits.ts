@@ -65,11 +65,11 @@ function outcomeOfStuck(held: HeldClaim, obeyMs: number, instanceName: string): 
   const { claim } = held;
   const { reason } = held.stop.signal;
   const because = reason instanceof ExecutionStoppedError ? reason.because : "fence";
-  if (because === "fence") return { kind: "instance_lost", code: "LEASE_LOST", instanceName };
   const message = `It was told to stop (${because}), did not within ${obeyMs} ms, and still runs on ${instanceName}`;
   // The job is elsewhere and unharmed; only the asking hangs.
   if (claim.job !== null && !claim.job.overdue) return { kind: "poll_again", pollInMs: 0, problem: message };
-  const byShutdown = because === "shutdown";
-  if (byShutdown && goesOnOutside(held)) return POLL_AT_ONCE;
-  return { kind: "stuck", message, byShutdown };
+  const isParting = because === "fence" || because === "shutdown";
+  if (isParting && goesOnOutside(held)) return POLL_AT_ONCE;
+  if (because === "fence") return { kind: "instance_lost", code: "LEASE_LOST", instanceName };
+  return { kind: "stuck", message, byShutdown: because === "shutdown" };
 }

@@ -1,0 +1,116 @@
+/** An instance that leaves or loses its lease in the middle of asking harms no job: others ask on. */
+
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { deferred } from "../../test/deferred.ts";
+import { openFixture } from "../../test/fixture.ts";
+import { HOUR_MS, outside, outsideSteps, RUNNING, resetOutside } from "../../test/outside-job.ts";
+import { letGo, type PollAnswer } from "../executors/answers.ts";
+import { defineTask, type TaskDefinition } from "../executors/define-task.ts";
+import type { ExecutionContext } from "../executors/executor.ts";
+import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+import { stopExecution } from "./held-claims.ts";
+
+const box = await openFixture(inject("adminUrl"));
+beforeEach(resetOutside);
+afterEach(box.clear);
+afterAll(box.close);
+const { due } = outsideSteps(box);
+
+/** Its work goes on outside from the first moment. */
+function jobOf(acts: {
+  readonly poll?: (context: ExecutionContext) => Promise<PollAnswer>;
+  readonly cancelOutside?: (context: ExecutionContext) => Promise<void>;
+}): TaskDefinition<unknown> {
+  const { poll = async () => RUNNING, cancelOutside = async () => {} } = acts;
+  return defineTask({
+    kind: "job",
+    run: () => {
+      outside.started += 1;
+      return letGo({ handle: outside.started, pollInMs: HOUR_MS, deadlineInMs: 24 * HOUR_MS });
+    },
+    poll: async (_, context) => await poll(context),
+    cancelOutside: async (_, context) => await cancelOutside(context),
+  });
+}
+
+/** Starts the job, lets it go, and takes it to ask; executes from there on. */
+async function ask(
+  task: TaskDefinition<unknown>,
+  before: () => Promise<unknown> = async () => {},
+): Promise<{
+  readonly scheduler: ManualScheduler;
+  readonly taskRunId: string;
+  readonly asked: Promise<void>;
+}> {
+  const scheduler = await box.scheduler({ tasks: [task], obeyMs: 20 });
+  const { taskRunId } = await scheduler.enqueue(task.task(null, { retry: { attempts: 2 } }));
+  await scheduler.claim();
+  await scheduler.execute();
+  await scheduler.settle();
+  await before();
+  await due();
+  await scheduler.poll();
+  return { scheduler, taskRunId, asked: scheduler.execute() };
+}
+
+/** It is still the same attempt, and due. */
+async function expectGoesOn(scheduler: ManualScheduler, taskRunId: string): Promise<void> {
+  expect(await scheduler.get(taskRunId)).toMatchObject({ status: "RUNNING", attempt: 1, claimedBy: null });
+  expect(
+    await box.query("SELECT FROM signalbox.outside_job WHERE next_poll_at <= clock_timestamp()"),
+  ).toHaveLength(1);
+  expect(outside.started).toBe(1);
+}
+
+const overdue = async (): Promise<unknown> =>
+  await box.query("UPDATE signalbox.outside_job SET deadline = clock_timestamp()");
+
+describe.each(["fence", "shutdown"] as const)("told to stop by a %s", (because) => {
+  it.each([
+    ["in time", async () => {}],
+    ["after its deadline", overdue],
+  ])("whoever asks and does not stop leaves the job to others, %s", async (_, before) => {
+    const [asking, end] = [deferred(), deferred<PollAnswer>()];
+    const task = jobOf({
+      poll: async () => {
+        asking.resolve();
+        return await end.promise;
+      },
+    });
+    const { scheduler, taskRunId, asked } = await ask(task, before);
+    await asking.promise;
+
+    for (const held of scheduler.held.all()) stopExecution(held, because);
+    await asked;
+    await scheduler.settle();
+
+    await expectGoesOn(scheduler, taskRunId);
+    end.resolve(RUNNING);
+  });
+
+  it("whoever runs it with a handle and does not stop leaves it to others", async () => {
+    const [kept, end] = [deferred(), deferred()];
+    const keeper = defineTask({
+      kind: "keeper",
+      run: async (_, { keepHandle }) => {
+        outside.started += 1;
+        await keepHandle("job-1", { deadlineInMs: HOUR_MS });
+        kept.resolve();
+        await end.promise;
+      },
+      poll: async () => RUNNING,
+    });
+    const scheduler = await box.scheduler({ tasks: [keeper], obeyMs: 20 });
+    const { taskRunId } = await scheduler.enqueue(keeper.task(null, { onLost: "resume" }));
+    await scheduler.claim();
+    const executed = scheduler.execute();
+    await kept.promise;
+
+    for (const held of scheduler.held.all()) stopExecution(held, because);
+    await executed;
+    await scheduler.settle();
+
+    await expectGoesOn(scheduler, taskRunId);
+    end.resolve();
+  });
+});
