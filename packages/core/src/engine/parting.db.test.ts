@@ -53,6 +53,13 @@ async function ask(
   return { scheduler, taskRunId, asked: scheduler.execute() };
 }
 
+/** Ends as soon as it is told to. */
+async function untilTold(signal: AbortSignal): Promise<void> {
+  await new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
+
 /** It is still the same attempt, and due. */
 async function expectGoesOn(scheduler: ManualScheduler, taskRunId: string): Promise<void> {
   expect(await scheduler.get(taskRunId)).toMatchObject({ status: "RUNNING", attempt: 1, claimedBy: null });
@@ -88,6 +95,31 @@ describe.each(["fence", "shutdown"] as const)("told to stop by a %s", (because) 
     end.resolve(RUNNING);
   });
 
+  it.each([
+    ["of an overdue one", overdue],
+    [
+      "of a canceled one",
+      async () => await box.query("UPDATE signalbox.task_run SET cancel_requested_at = clock_timestamp()"),
+    ],
+  ])("the end %s that was broken off is tried again by others", async (_, before) => {
+    const ending = deferred();
+    const task = jobOf({
+      cancelOutside: async ({ signal }) => {
+        ending.resolve();
+        await untilTold(signal);
+      },
+    });
+    const { scheduler, taskRunId, asked } = await ask(task, before);
+    await ending.promise;
+
+    for (const held of scheduler.held.all()) stopExecution(held, because);
+    await asked;
+    await scheduler.settle();
+
+    await expectGoesOn(scheduler, taskRunId);
+    expect(scheduler.events.at(-1)).toMatchObject({ type: "task_run.polled", problem: null });
+  });
+
   it("whoever runs it with a handle and does not stop leaves it to others", async () => {
     const [kept, end] = [deferred(), deferred()];
     const keeper = defineTask({
@@ -113,4 +145,30 @@ describe.each(["fence", "shutdown"] as const)("told to stop by a %s", (because) 
     await expectGoesOn(scheduler, taskRunId);
     end.resolve();
   });
+});
+
+it("a cancel that comes while an overdue job is ended does not break off the end for good", async () => {
+  const ending = deferred();
+  const ended: string[] = [];
+  const task = jobOf({
+    cancelOutside: async ({ signal }) => {
+      ended.push(signal.aborted ? "told" : "begun");
+      ending.resolve();
+      if (ended.length === 1) await untilTold(signal);
+    },
+  });
+  const { scheduler, taskRunId, asked } = await ask(task, overdue);
+  await ending.promise;
+  await scheduler.cancel(taskRunId);
+  await scheduler.reconcile();
+  await asked;
+  await scheduler.settle();
+  expect(await box.statusOf(taskRunId)).toBe("RUNNING");
+
+  await scheduler.poll();
+  await scheduler.execute();
+  await scheduler.settle();
+
+  expect(ended).toEqual(["begun", "begun"]);
+  expect(await box.statusOf(taskRunId)).toBe("CANCELED");
 });

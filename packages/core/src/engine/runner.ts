@@ -173,6 +173,9 @@ async function endOutside(
   try {
     await executor.cancelOutside?.(job.handle, context);
   } catch (error) {
+    // Broken off, which says nothing about the job; unless it took too long.
+    const because = becauseOf(context.signal, error);
+    if (because !== null && because !== "run_timeout") return POLL_AT_ONCE;
     // It may still be at work. Until its deadline that is tried again; a job that cannot be ended must not stay for ever.
     if (!job.overdue) return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, problem: messageOf(error) };
   }
