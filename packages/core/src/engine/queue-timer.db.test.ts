@@ -4,6 +4,8 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
 import { exclusive } from "../domain/resource.ts";
+import { DeferError } from "../executors/answers.ts";
+import { defineTask } from "../executors/define-task.ts";
 import { claimTaskRuns } from "../store/task-runs/claim.ts";
 import { promoteOnce } from "./promoter.ts";
 import { failOverdueOnce } from "./queue-timer.ts";
@@ -17,10 +19,14 @@ const timeouts = { queuedMs: LONG_MS };
 
 /** As if it had been enqueued so much earlier. */
 async function letPass(taskRunId: string): Promise<void> {
-  await box.query(
-    "UPDATE signalbox.queue_deadline SET at = clock_timestamp() - interval '1 ms' WHERE task_run_id = $1",
-    [taskRunId],
-  );
+  const earlier = async (table: string, id: string, stamp: string): Promise<unknown> =>
+    await box.query(
+      `UPDATE signalbox.${table} SET ${stamp} = ${stamp} - 2 * $2 * interval '1 ms' WHERE ${id} = $1`,
+      [taskRunId, LONG_MS],
+    );
+  await earlier("task_run", "id", "enqueued_at");
+  for (const table of ["waiting", "line"]) await earlier(table, "task_run_id", "enqueued_at");
+  await earlier("queue_deadline", "task_run_id", "at");
 }
 const deadlines = async (): Promise<number> =>
   Number(await box.value("SELECT count(*) FROM signalbox.queue_deadline"));
@@ -167,6 +173,39 @@ describe("at the same moment as a queue timeout", () => {
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
     expect(await scheduler.failOverdue()).toBe(1);
   });
+
+  it.each([
+    ["waits", LONG_MS, "PENDING"],
+    ["may start", 0, "AVAILABLE"],
+  ])(
+    "one that was claimed and deferred in between %s again, for as long as it may",
+    async (_, delayMs, status) => {
+      const late = defineTask({
+        kind: "late",
+        run: () => {
+          throw new DeferError(delayMs);
+        },
+      });
+      const scheduler = await box.scheduler({ tasks: [late] });
+      const { taskRunId } = await scheduler.enqueue(late.task(1, { timeouts }));
+      await letPass(taskRunId);
+      const timing = box.pool("timer");
+      const pause = timing.pauseBefore("leaveReadyOverdue");
+      const failing = failOverdueOnce({ pool: timing, batchSize: 10, emit: () => {} });
+      await pause.reached;
+      await scheduler.claim();
+      await scheduler.execute();
+      await scheduler.settle();
+      await scheduler.promote();
+      expect(await box.statusOf(taskRunId)).toBe(status);
+      pause.resume();
+
+      expect(await failing).toMatchObject({ failed: 0 });
+      expect(await box.statusOf(taskRunId)).toBe(status);
+      expect(await deadlines()).toBe(1);
+      expect((await scheduler.checkInvariants()).violations).toEqual([]);
+    },
+  );
 
   it("a cancel goes first or last, and one of them ends it", async () => {
     const scheduler = await box.scheduler();

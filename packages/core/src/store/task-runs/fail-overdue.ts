@@ -82,7 +82,7 @@ export async function forgetInTime(tx: Transaction, taskRunIds: readonly TaskRun
   );
 }
 
-/** The task runs that had not started by the moment of the write, and only these. */
+/** The task runs that had not started by the moment of the write and were still due to have, and only these. */
 export async function failOverdue(
   tx: Transaction,
   overdue: readonly (OverdueTaskRun & { readonly settlement: Settlement })[],
@@ -92,9 +92,8 @@ export async function failOverdue(
     tx,
     overdue.flatMap(({ runId }) => (runId === null ? [] : [runId])),
   );
-  const ids = overdue.map(({ taskRunId }) => taskRunId);
   const gatedBy = new Map(
-    (await writeFailed(tx, ids, await leaveReady(tx, ids))).map((row) => [row.taskRunId, row.gated]),
+    (await writeFailed(tx, overdue, await leaveReady(tx, overdue))).map((row) => [row.taskRunId, row.gated]),
   );
   const failed = overdue.filter(({ taskRunId }) => gatedBy.has(taskRunId));
   const failedIds = failed.map(({ taskRunId }) => taskRunId);
@@ -119,18 +118,26 @@ export async function failOverdue(
   }));
 }
 
-/** Before its task run, as a claim does it. One that is being claimed at this moment has started in time. */
-async function leaveReady(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<readonly TaskRunId[]> {
+/**
+ * Before its task run, as a claim does it. One that is being claimed at this moment has started in time, and one that was
+ * deferred and promoted again since we looked has more time.
+ */
+async function leaveReady(
+  tx: Transaction,
+  overdue: readonly OverdueTaskRun[],
+): Promise<readonly TaskRunId[]> {
   const rows = await tx.query(
     sql<{ taskRunId: string }>("leaveReadyOverdue")`
       DELETE FROM signalbox.ready
        WHERE ctid = ANY (ARRAY(
                SELECT r.ctid
-                 FROM signalbox.task_run AS t
+                 FROM unnest(${overdue.map(({ taskRunId }) => taskRunId)}::uuid[],
+                             ${overdue.map(queuedMsOf)}::bigint[]) AS g (id, queued_ms)
+                 JOIN signalbox.task_run AS t ON t.id = g.id
                  JOIN signalbox.ready AS r
                    ON r.kind = t.kind AND r.queue = t.queue AND r.priority = t.priority
                   AND r.available_at = t.available_at AND r.task_run_id = t.id
-                WHERE t.id = ANY (${taskRunIds}::uuid[])
+                WHERE greatest(t.enqueued_at, t.run_at) + g.queued_ms * interval '1 ms' <= clock_timestamp()
                   FOR UPDATE OF r SKIP LOCKED))
       RETURNING task_run_id AS "taskRunId"
     `,
@@ -138,24 +145,32 @@ async function leaveReady(tx: Transaction, taskRunIds: readonly TaskRunId[]): Pr
   return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
 }
 
+function queuedMsOf({ policy }: OverdueTaskRun): number | null {
+  return policy.timeouts?.queuedMs ?? null;
+}
+
 /**
  * Guarded by the status: AVAILABLE only where the row of the work set is ours, so neither a claim nor a promotion that
- * happens at this moment is overrun. What was promoted since we looked is left for the next pass.
+ * happens at this moment is overrun. What was promoted since we looked is left for the next pass; what was claimed and
+ * deferred is PENDING with a later deadline, which is why that is looked at again.
  */
 async function writeFailed(
   tx: Transaction,
-  taskRunIds: readonly TaskRunId[],
+  overdue: readonly OverdueTaskRun[],
   leftReady: readonly TaskRunId[],
 ): Promise<readonly { readonly taskRunId: TaskRunId; readonly gated: boolean }[]> {
   const rows = await tx.query(
     sql<{ taskRunId: string; gated: boolean }>("failOverdue")`
       WITH mine AS MATERIALIZED (
-        SELECT id, status
-          FROM signalbox.task_run
-         WHERE id = ANY (${taskRunIds}::uuid[])
-           AND (status = 'PENDING' OR (status = 'AVAILABLE' AND id = ANY (${leftReady}::uuid[])))
-         ORDER BY id
-           FOR UPDATE
+        SELECT t.id, t.status
+          FROM unnest(${overdue.map(({ taskRunId }) => taskRunId)}::uuid[],
+                      ${overdue.map(queuedMsOf)}::bigint[]) AS g (id, queued_ms)
+          JOIN signalbox.task_run AS t ON t.id = g.id
+         WHERE (t.status = 'PENDING'
+                AND greatest(t.enqueued_at, t.run_at) + g.queued_ms * interval '1 ms' <= clock_timestamp())
+            OR (t.status = 'AVAILABLE' AND t.id = ANY (${leftReady}::uuid[]))
+         ORDER BY t.id
+           FOR UPDATE OF t
       ), failed AS (
         UPDATE signalbox.task_run AS t
            SET status = 'FAILED', outcome = 'QUEUE_TIMEOUT', finished_at = clock_timestamp(),
