@@ -3,7 +3,7 @@
 import type { TaskRunId } from "../domain/ids.ts";
 import type { Settlement } from "../domain/settlement.ts";
 import type { TerminalStatus } from "../domain/task-status.ts";
-import { isRefusedValue, type Pool, type Transaction } from "../store/database.ts";
+import type { Pool, Transaction } from "../store/database.ts";
 import {
   findSettledBefore,
   type SettledTaskRun,
@@ -20,30 +20,12 @@ interface Answers {
   readonly before: ReadonlyMap<TaskRunId, { readonly status: TerminalStatus; readonly outcome: string }>;
 }
 
-export interface Recorded {
-  readonly finished: Ended;
-  readonly answers: Answers;
+export async function recordEnds(pool: Pool, batch: readonly Ended[], emit: Emit): Promise<void> {
+  const answers = await pool.transaction(async (tx) => await record(tx, batch));
+  for (const finished of batch) tellEnd(emit, finished, answers);
 }
 
-/** A result that the database refuses must hold nobody up: it is found by settling one by one, and replaced. */
-export async function recordEnds(pool: Pool, batch: readonly Ended[]): Promise<readonly Recorded[]> {
-  try {
-    const answers = await pool.transaction(async (tx) => await record(tx, batch));
-    return batch.map((finished) => ({ finished, answers }));
-  } catch (error) {
-    if (!isRefusedValue(error)) throw error;
-    const [only, ...others] = batch;
-    if (only === undefined) return [];
-    if (others.length > 0) {
-      const each: Recorded[] = [];
-      for (const finished of batch) each.push(...(await recordEnds(pool, [finished])));
-      return each;
-    }
-    const finished = notStorable(only);
-    return [{ finished, answers: await pool.transaction(async (tx) => await record(tx, [finished])) }];
-  }
-}
-
+/** The end of one whose result the database refuses. */
 export function notStorable(finished: Finished): Ended {
   return { ...finished, decision: { kind: "end", settlement: NOT_STORABLE } };
 }
@@ -69,8 +51,7 @@ async function record(tx: Transaction, batch: readonly Ended[]): Promise<Answers
   return { settled, before };
 }
 
-export function tellEnd(emit: Emit, { finished, answers }: Recorded): void {
-  const { claim, decision, ranMs } = finished;
+function tellEnd(emit: Emit, { claim, decision, ranMs }: Ended, answers: Answers): void {
   const { settlement } = decision;
   const row = answers.settled.get(claim.taskRunId);
   const status = row?.status ?? statusBefore(answers.before.get(claim.taskRunId), settlement);

@@ -132,7 +132,7 @@ it("a result that the database refuses all the same holds up nobody who is settl
     settler.add(claim, scheduler.instanceId, { kind: "succeeded", output }, scheduler.held);
   }
 
-  await settler.settleOnce();
+  while ((await settler.settleOnce()).left > 0);
 
   const ends = taskRuns.map(async ({ taskRunId }) => (await scheduler.get(taskRunId)).outcome);
   expect(await Promise.all(ends)).toEqual(["SUCCEEDED", "RESULT_NOT_STORABLE", "SUCCEEDED"]);

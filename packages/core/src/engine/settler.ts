@@ -2,14 +2,15 @@
 
 import type { InstanceId } from "../domain/ids.ts";
 import { type Decision, decide, type Outcome } from "../domain/settlement.ts";
-import { isRefusedValue, type Pool } from "../store/database.ts";
+import { isRefusedRow, isRefusedValue, type Pool } from "../store/database.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { type DecisionOf, type Finished, isOf } from "./finished.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
 import { monotonicMs } from "./monotonic.ts";
-import { notStorable, recordEnds, tellEnd } from "./record-ends.ts";
+import { notStorable, recordEnds } from "./record-ends.ts";
 import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";
+import { Unrecorded } from "./unrecorded.ts";
 
 interface SettlePass {
   readonly left: number;
@@ -21,7 +22,10 @@ interface SettlePass {
 
 export interface Settler {
   readonly add: (claim: Claim, claimedBy: InstanceId, outcome: Outcome, held: HeldClaims) => void;
-  /** Writes up to one batch. Throws when the database does; nothing is lost then. */
+  /**
+   * Writes up to one batch. Throws when the database does, nothing is lost then. Of a batch in which it refuses a row each
+   * is written by itself in the passes that follow; what it refuses then is told when all the others are written.
+   */
   readonly settleOnce: () => Promise<SettlePass>;
 }
 
@@ -30,25 +34,27 @@ export function createSettler(deps: {
   readonly batchSize: number;
   readonly emit: Emit;
 }): Settler {
-  let waiting: Finished[] = [];
+  const unrecorded = new Unrecorded();
   return {
     add: (claim, claimedBy, outcome, held) => {
       const decision = decide(outcome, claim.policy, claim, Math.random());
       const execution = held.get(claim.taskRunId);
       const outside = (execution?.handle ?? "none") !== "none";
-      waiting.push({ claim, claimedBy, decision, outside, held, ranMs: ranMsOf(claim, execution) });
+      unrecorded.add({ claim, claimedBy, decision, outside, held, ranMs: ranMsOf(claim, execution) });
     },
     settleOnce: async () => {
-      const [first] = waiting;
-      if (first === undefined) return { left: 0, opensGates: false, letGo: false };
-      // One kind of decision at a time: within one transaction, task runs are locked in the order of their ids.
-      const batch = waiting.filter((each) => isOf(each, first.decision.kind)).slice(0, deps.batchSize);
-      await recordBatch(deps, batch);
-      const recorded = new Set(batch);
-      waiting = waiting.filter((each) => !recorded.has(each));
+      const batch = unrecorded.next(deps.batchSize);
+      try {
+        await recordBatch(deps, batch);
+      } catch (error) {
+        if (!isRefusedRow(error)) throw error;
+        unrecorded.refuse(batch);
+        if (unrecorded.isRefused) throw error;
+        return { left: unrecorded.left, opensGates: false, letGo: false };
+      }
+      unrecorded.remove(batch);
       for (const { claim, held } of batch) held.remove(claim);
-      const letGo = first.decision.kind === "let_go" || first.decision.kind === "poll_again";
-      return { left: waiting.length, opensGates: batch.some(opensGates), letGo };
+      return { left: unrecorded.left, opensGates: batch.some(opensGates), letGo: batch.some(goesOn) };
     },
   };
 }
@@ -59,38 +65,46 @@ function ranMsOf({ job }: Claim, execution: HeldClaim | undefined): number {
   return (job?.ranMs ?? 0) + nowMs - (execution?.begunAtMs ?? nowMs);
 }
 
-async function recordBatch(
-  { pool, emit }: { readonly pool: Pool; readonly emit: Emit },
-  batch: readonly Finished[],
-): Promise<void> {
-  const of = <Kind extends Decision["kind"]>(kind: Kind): readonly Finished<DecisionOf<Kind>>[] =>
-    batch.filter((each) => isOf(each, kind));
-  const { kind } = batch[0]?.decision ?? { kind: null };
-  if (kind === "deferred") await recordDeferrals(pool, of(kind), emit);
-  else if (kind === "poll_again") await recordPolls(pool, of(kind), emit);
-  else if (kind === "end") for (const each of await recordEnds(pool, of(kind))) tellEnd(emit, each);
-  else {
-    try {
-      await recordLetGo(pool, of("let_go"), emit);
-    } catch (error) {
-      if (!isRefusedValue(error)) throw error;
-      // One of the handles; each is tried by itself.
-      for (const each of of("let_go")) await recordOneLetGo(pool, each, emit);
-    }
+async function recordBatch({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<void> {
+  const [only, ...others] = batch;
+  try {
+    await recordTogether({ pool, emit }, batch);
+  } catch (error) {
+    const isTheValue = isRefusedValue(error) && only !== undefined && others.length === 0 && hasValue(only);
+    if (!isTheValue) throw error;
+    await recordEnds(pool, [notStorable(only)], emit);
   }
 }
 
-async function recordOneLetGo(
-  pool: Pool,
-  finished: Finished<DecisionOf<"let_go">>,
-  emit: Emit,
-): Promise<void> {
-  try {
-    await recordLetGo(pool, [finished], emit);
-  } catch (error) {
-    if (!isRefusedValue(error)) throw error;
-    for (const each of await recordEnds(pool, [notStorable(finished)])) tellEnd(emit, each);
+interface RecordDeps {
+  readonly pool: Pool;
+  readonly emit: Emit;
+}
+
+/** An output or a handle. */
+function hasValue({ decision }: Finished): boolean {
+  return decision.kind === "end" || decision.kind === "let_go";
+}
+
+async function recordTogether({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<void> {
+  const of = <Kind extends Decision["kind"]>(kind: Kind): readonly Finished<DecisionOf<Kind>>[] =>
+    batch.filter((each) => isOf(each, kind));
+  switch (batch[0]?.decision.kind) {
+    case undefined:
+      return;
+    case "end":
+      return await recordEnds(pool, of("end"), emit);
+    case "deferred":
+      return await recordDeferrals(pool, of("deferred"), emit);
+    case "let_go":
+      return await recordLetGo(pool, of("let_go"), emit);
+    case "poll_again":
+      return await recordPolls(pool, of("poll_again"), emit);
   }
+}
+
+function goesOn({ decision }: Finished): boolean {
+  return decision.kind === "let_go" || decision.kind === "poll_again";
 }
 
 function opensGates({ claim, decision }: Finished): boolean {

@@ -183,9 +183,18 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
 
 /** The server could not store a value as it is: no second try will change that. */
 export function isRefusedValue(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return false;
   // Class 22 is data exceptions, 54 is limits of the program such as the nesting of a value.
-  return error.code !== undefined && /^(22|54)/.test(error.code);
+  return isOfClass(error, /^(?:22|54)/);
+}
+
+/** The server refused one of the rows of a statement, and with it all that were written together. */
+export function isRefusedRow(error: unknown): boolean {
+  // Class 23 is violated constraints.
+  return isRefusedValue(error) || isOfClass(error, /^23/);
+}
+
+function isOfClass(error: unknown, classes: RegExp): boolean {
+  return error instanceof pg.DatabaseError && classes.test(error.code ?? "");
 }
 
 /** A caller's own transaction, given as a `pg` client or anything with the same `query`. */
