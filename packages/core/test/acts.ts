@@ -52,6 +52,7 @@ export function settlementsOf(scheduler: ManualScheduler, outcome: Ending): read
     claimedBy: scheduler.instanceId,
     runId: claim.runId,
     settlement: settle(outcome, claim.policy, claim, 0),
+    outside: false,
   }));
 }
 

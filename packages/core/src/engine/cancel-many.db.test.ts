@@ -83,7 +83,8 @@ describe("cancelRun", () => {
     const pause = settling.pauseBefore("COMMIT");
 
     const settled = settling.transaction(
-      async (tx) => await settleTaskRuns(tx, [{ ...claim, claimedBy: scheduler.instanceId, settlement }]),
+      async (tx) =>
+        await settleTaskRuns(tx, [{ ...claim, claimedBy: scheduler.instanceId, settlement, outside: false }]),
     );
     await pause.reached;
     const canceled = cancelMany(box.pool("canceler"), { runId }, NOBODY);

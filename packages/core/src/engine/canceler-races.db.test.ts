@@ -30,7 +30,9 @@ async function claimed(scheduler: ManualScheduler) {
   const [held] = scheduler.held.all();
   if (held === undefined) throw new Error("Nothing was claimed");
   const { claim } = held;
-  const as = (settlement: Settlement) => [{ ...claim, claimedBy: scheduler.instanceId, settlement }];
+  const as = (settlement: Settlement) => [
+    { ...claim, claimedBy: scheduler.instanceId, settlement, outside: false },
+  ];
   const failure = { kind: "failed", code: "HANDLER_FAILED", message: "no", retryable: true } as const;
   return {
     ...claim,

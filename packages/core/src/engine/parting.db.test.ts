@@ -7,8 +7,10 @@ import { HOUR_MS, outside, outsideSteps, RUNNING, resetOutside } from "../../tes
 import { letGo, type PollAnswer } from "../executors/answers.ts";
 import { defineTask, type TaskDefinition } from "../executors/define-task.ts";
 import type { ExecutionContext } from "../executors/executor.ts";
+import { keepHandle } from "../store/outside-jobs/let-go.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { stopExecution } from "./held-claims.ts";
+import { rescueOnce } from "./rescuer.ts";
 
 const box = await openFixture(inject("adminUrl"));
 beforeEach(resetOutside);
@@ -171,4 +173,68 @@ it("a cancel that comes while an overdue job is ended does not break off the end
 
   expect(ended).toEqual(["begun", "begun"]);
   expect(await box.statusOf(taskRunId)).toBe("CANCELED");
+});
+
+describe("a handle that comes too late is refused, and no row of it stays", () => {
+  /** A task that keeps a handle when the test says so, whatever has become of its task run by then. */
+  async function begin(run: (keep: () => Promise<void>) => Promise<void>): Promise<ManualScheduler> {
+    const late = defineTask({
+      kind: "late",
+      run: async (_, { keepHandle }) =>
+        await run(async () => await keepHandle("job-1", { deadlineInMs: HOUR_MS })),
+      poll: async () => RUNNING,
+    });
+    const scheduler = await box.scheduler({ tasks: [late], obeyMs: 20 });
+    await scheduler.enqueue(late.task(null));
+    await scheduler.claim();
+    return scheduler;
+  }
+  const jobs = async (): Promise<unknown> => await box.query("SELECT FROM signalbox.outside_job");
+
+  it("from one that was taken for stuck", async () => {
+    const [go, kept] = [deferred(), deferred()];
+    const scheduler = await begin(async (keep) => {
+      await go.promise;
+      await keep().then(kept.resolve, kept.reject);
+    });
+    for (const held of scheduler.held.all()) stopExecution(held, "run_timeout");
+    await scheduler.execute();
+
+    go.resolve();
+
+    await expect(kept.promise).rejects.toMatchObject({ because: "fence" });
+    await scheduler.settle();
+    expect(await jobs()).toEqual([]);
+  });
+
+  it("from one that has ended", async () => {
+    let keep: () => Promise<void> = async () => {};
+    const scheduler = await begin(async (given) => {
+      keep = given;
+    });
+    await scheduler.execute();
+
+    await expect(keep()).rejects.toMatchObject({ because: "fence" });
+    await scheduler.settle();
+    expect(await jobs()).toEqual([]);
+  });
+
+  it("from one that is rescued at this moment", async () => {
+    const scheduler = await begin(async () => {});
+    const [held] = scheduler.held.all();
+    if (held === undefined) throw new Error("Nothing was claimed");
+    await scheduler.expireLease();
+    const rescuing = box.pool("rescuer");
+    const pause = rescuing.pauseBefore("settleTaskRuns");
+    const rescued = rescueOnce({ pool: rescuing, graceMs: 0, batchSize: 10, emit: () => {} });
+    await pause.reached;
+    const owned = { ...held.claim, claimedBy: scheduler.instanceId };
+    await box
+      .pool("late")
+      .transaction(async (tx) => await keepHandle(tx, owned, { handle: "job-1", deadlineInMs: HOUR_MS }));
+    pause.resume();
+
+    expect(await rescued).toBe(1);
+    expect(await jobs()).toEqual([]);
+  });
 });

@@ -68,7 +68,8 @@ async function settleLost(tx: Transaction, batchSize: number): Promise<Rescued> 
     lost.map((taskRun) => ({
       ...taskRun,
       settlement: settlementOf(taskRun),
-      outside: taskRun.job !== null,
+      // Also where none was found: it may have kept a handle since.
+      outside: true,
     })),
   );
   const ids = new Set(settled.map(({ taskRunId }) => taskRunId));

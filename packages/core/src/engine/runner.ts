@@ -87,6 +87,8 @@ function contextOf(
       const poison = problemWithJson(handle);
       if (poison !== null) throw new TypeError(`The handle ${poison.problem}`);
       requireDelay("deadlineInMs", deadlineInMs);
+      // Its outcome is on its way, and says that there is no handle to clear away.
+      if (held.ended || held.stuck) throw new ExecutionStoppedError("fence");
       // A second one that is not stored leaves the first: there is a handle all the same.
       if (held.handle === "none") held.handle = "unsure";
       if (!(await tools.keepHandle(handle, deadlineInMs))) throw new ExecutionStoppedError("fence");

@@ -37,6 +37,7 @@ function requestsOf(scheduler: ManualScheduler): SettleRequest[] {
     claimedBy: scheduler.instanceId,
     runId: claim.runId,
     settlement: DONE,
+    outside: false,
   }));
 }
 

@@ -276,7 +276,14 @@ describe("settle", () => {
       error: null,
       nextAttempt: null,
     } as const;
-    const request = { taskRunId: ID, claimNo: 1, claimedBy: INSTANCE, runId: RUN, settlement };
+    const request = {
+      taskRunId: ID,
+      claimNo: 1,
+      claimedBy: INSTANCE,
+      runId: RUN,
+      settlement,
+      outside: false,
+    };
     const plans = await plansOf(async (tx) => {
       await settleTaskRuns(tx, [request]);
       await releaseHolds(tx, [ID], []);

@@ -21,8 +21,8 @@ export interface SettleRequest {
   readonly claimedBy: InstanceId;
   readonly runId: RunId | null;
   readonly settlement: Settlement;
-  /** Its executor kept a handle: the row of its outside job goes with it. */
-  readonly outside?: boolean;
+  /** Its executor may have kept a handle: the row of its outside job goes with it. */
+  readonly outside: boolean;
 }
 
 export interface SettledTaskRun {
@@ -51,9 +51,7 @@ export async function settleTaskRuns(
   await storeResults(tx, requests, endedIds);
   await forgetOutsideJobs(
     tx,
-    requests.flatMap(({ taskRunId, outside }) =>
-      outside === true && endedIds.has(taskRunId) ? [taskRunId] : [],
-    ),
+    requests.flatMap(({ taskRunId, outside }) => (outside && endedIds.has(taskRunId) ? [taskRunId] : [])),
   );
   const next = new Map(requests.map(({ taskRunId, settlement }) => [taskRunId, settlement.nextAttempt]));
   const nextIds = await closeTaskRuns(
