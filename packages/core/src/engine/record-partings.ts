@@ -84,9 +84,13 @@ export async function recordPolls(
       pollInMs: finished.decision.pollInMs,
     }));
     const returned = await returnOutsideJobs(tx, requests);
-    const before = await findLetGoBefore(tx, missingFrom(returned, requests));
-    await forgetBatchesOf(tx, batch);
-    return new Set([...returned, ...before]);
+    const left = new Set([...returned, ...(await findLetGoBefore(tx, missingFrom(returned, requests)))]);
+    // What could not be returned may still be ours, its job lost by a failover: by its batch it is found and rescued.
+    await forgetBatchesOf(
+      tx,
+      batch.filter(({ claim }) => left.has(claim.taskRunId)),
+    );
+    return left;
   });
   for (const finished of batch) {
     const { claim, decision } = finished;

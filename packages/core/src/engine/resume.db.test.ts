@@ -190,6 +190,26 @@ describe("a handle that is kept while the instance runs it itself", () => {
     expect((await healthy.checkInvariants()).violations).toEqual([]);
   });
 
+  it("that a failover has lost does not hide the task run from the rescue", async () => {
+    const fenced = await box.scheduler({ tasks: [keeper], name: "fenced" });
+    const { taskId, taskRunId } = await fenced.enqueue(keeper.task(null, { onLost: "resume" }));
+    await fenced.claim();
+    const [held] = fenced.held.all();
+    const executing = fenced.execute();
+    await expect.poll(() => held?.handle).toBe("kept");
+    await box.query("DELETE FROM signalbox.outside_job");
+    if (held !== undefined) stopExecution(held, "fence");
+    await executing;
+    await fenced.settle();
+    expect(fenced.events.at(-1)).toMatchObject({ type: "task_run.refused", taskRunId });
+    await fenced.expireLease();
+
+    const healthy = await box.scheduler({ tasks: [keeper], name: "healthy" });
+    expect(await healthy.rescue()).toBe(1);
+
+    expect(await healthy.get(taskId)).toMatchObject({ status: "PENDING", attempt: 2 });
+  });
+
   it("counts while a newer one is on its way", async () => {
     const renewing = defineTask({
       kind: "renewing",
