@@ -3,7 +3,7 @@
 import type { InstanceId } from "../domain/ids.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { Pool } from "../store/database.ts";
-import { returnOutsideJobs } from "../store/outside-jobs/let-go.ts";
+import { returnOutsideJobs, UNASKED } from "../store/outside-jobs/let-go.ts";
 import { takeOutsideJobs } from "../store/outside-jobs/take.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
 
@@ -35,7 +35,7 @@ export async function takeDueOnce(deps: PollDeps): Promise<readonly HeldClaim[]>
     );
     if (deps.isTrusted()) return claims.map((claim) => held.add(claim));
     // The answer came after our deadline: others may have these soon.
-    const back = claims.map((claim) => ({ ...claim, claimedBy: instanceId, pollInMs: 0 }));
+    const back = claims.map((claim) => ({ ...claim, claimedBy: instanceId, ...UNASKED }));
     if (back.length > 0)
       await pool.transaction(async (tx) => await returnOutsideJobs(tx, back)).catch(() => {});
     return [];

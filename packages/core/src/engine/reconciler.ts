@@ -5,7 +5,7 @@
 
 import type { InstanceId } from "../domain/ids.ts";
 import type { Pool } from "../store/database.ts";
-import { returnOutsideJobs } from "../store/outside-jobs/let-go.ts";
+import { returnOutsideJobs, UNASKED } from "../store/outside-jobs/let-go.ts";
 import { forgetEndedBatches, listRunning, type RunningRow } from "../store/task-runs/claim.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import { type HeldClaim, type HeldClaims, stopExecution } from "./held-claims.ts";
@@ -53,7 +53,7 @@ async function returnLostPolls(
   instanceId: InstanceId,
   jobs: readonly RunningRow[],
 ): Promise<void> {
-  const requests = jobs.map((job) => ({ ...job, claimedBy: instanceId, pollInMs: 0 }));
+  const requests = jobs.map((job) => ({ ...job, claimedBy: instanceId, ...UNASKED }));
   await pool.transaction(async (tx) => await returnOutsideJobs(tx, requests));
 }
 

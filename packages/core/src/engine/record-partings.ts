@@ -82,6 +82,7 @@ export async function recordPolls(
     const requests = batch.map((finished) => ({
       ...claimOf(finished),
       pollInMs: finished.decision.pollInMs,
+      how: "asked" as const,
     }));
     const returned = await returnOutsideJobs(tx, requests);
     const left = new Set([...returned, ...(await findLetGoBefore(tx, missingFrom(returned, requests)))]);

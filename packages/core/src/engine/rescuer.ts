@@ -3,7 +3,7 @@
 import { MAX_INTERRUPTIONS, type Settlement, settle } from "../domain/settlement.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { forgetDead, type LostInstance, markLost } from "../store/instances/instance.ts";
-import { resumeTaskRuns } from "../store/outside-jobs/take.ts";
+import { returnOutsideJobs } from "../store/outside-jobs/let-go.ts";
 import { findLost, forgetLostBatches, type LostTaskRun, recordRescue } from "../store/task-runs/rescue.ts";
 import { type SettledTaskRun, settleTaskRuns } from "../store/task-runs/settle.ts";
 import type { Emit } from "./telemetry.ts";
@@ -42,7 +42,8 @@ export async function rescueOnce({ pool, graceMs, batchSize, emit }: RescueDeps)
 
 /** What goes on outside is not lost with its instance: others poll on, and nothing is begun again. */
 async function resumeLost(tx: Transaction, lost: readonly LostTaskRun[]): Promise<readonly LostTaskRun[]> {
-  const resumed = await resumeTaskRuns(tx, lost);
+  const requests = lost.map((taskRun) => ({ ...taskRun, pollInMs: 0, how: "lost" as const }));
+  const resumed = await returnOutsideJobs(tx, requests);
   return lost.filter(({ taskRunId }) => resumed.has(taskRunId));
 }
 

@@ -98,6 +98,43 @@ describe("an instance that is lost", () => {
     expect(await box.query("SELECT FROM signalbox.outside_job")).toEqual([]);
   });
 
+  it("now and then while it asked, with answers in between, is no fault of the job", async () => {
+    const healthy = await open("healthy");
+    const taskRunId = await start(healthy);
+    for (let loss = 0; loss <= MAX_INTERRUPTIONS; loss += 1) {
+      const doomed = await open("doomed");
+      await due();
+      await doomed.poll();
+      await doomed.expireLease();
+      await healthy.rescue();
+      expect(await poll(healthy)).toBe(1);
+    }
+
+    expect(await box.statusOf(taskRunId)).toBe("RUNNING");
+    expect((await healthy.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("that gives the job back unasked forgets no loss", async () => {
+    const healthy = await open("healthy");
+    const taskRunId = await start(healthy);
+    for (let loss = 0; loss <= MAX_INTERRUPTIONS; loss += 1) {
+      const doomed = await open("doomed");
+      await due();
+      await doomed.poll();
+      await doomed.expireLease();
+      await healthy.rescue();
+      await healthy.poll();
+      // As if it had never heard of it.
+      for (const held of healthy.held.all()) {
+        healthy.held.endExecution(held);
+        healthy.held.remove(held.claim);
+      }
+      await healthy.reconcile();
+    }
+
+    expect(await healthy.get(taskRunId)).toMatchObject({ outcome: "TOO_MANY_INTERRUPTIONS" });
+  });
+
   it("without having heard that the job is its to ask gives it back by itself", async () => {
     const scheduler = await open();
     const taskRunId = await start(scheduler);

@@ -94,22 +94,34 @@ export async function letGoTaskRuns(
   return new Set(rows.map(({ taskRunId }) => asTaskRunId(taskRunId)));
 }
 
+export interface ReturnRequest extends JobClaim {
+  readonly pollInMs: number;
+  /**
+   * How the instance parts from it. `asked`: it did, and lives, so the losses before were no fault of the asking. `unasked`:
+   * it did not come to it. `lost`: it was lost meanwhile, which is counted.
+   */
+  readonly how: "asked" | "unasked" | "lost";
+}
+
+export const UNASKED: Pick<ReturnRequest, "pollInMs" | "how"> = { pollInMs: 0, how: "unasked" };
+
 /**
- * The poll is over and the job is not: back to nobody. Not an event, a job that runs for a day is polled thousands of
- * times; except where the instance had run it itself so far and leaves.
+ * The job is not over, and an instance parts from it: back to nobody. A poll is not an event, a job that runs for a day is
+ * polled thousands of times; a loss is one, and so is the end of an instance that had run it itself so far.
  */
 export async function returnOutsideJobs(
   tx: Transaction,
-  requests: readonly (JobClaim & { readonly pollInMs: number })[],
+  requests: readonly ReturnRequest[],
 ): Promise<ReadonlySet<TaskRunId>> {
   const rows = await tx.query(
     sql<{ taskRunId: string }>("returnOutsideJobs")`
       WITH mine AS MATERIALIZED (
-        SELECT t.id, t.claimed_by, t.let_go_at, g.poll_ms
+        SELECT t.id, t.claimed_by, t.let_go_at, g.poll_ms, g.how
           FROM unnest(${requests.map(({ taskRunId }) => taskRunId)}::uuid[],
                       ${requests.map(({ claimNo }) => claimNo)}::bigint[],
                       ${requests.map(({ claimedBy }) => claimedBy)}::uuid[],
-                      ${requests.map(({ pollInMs }) => pollInMs)}::bigint[]) AS g (id, claim_no, claimed_by, poll_ms)
+                      ${requests.map(({ pollInMs }) => pollInMs)}::bigint[],
+                      ${requests.map(({ how }) => how)}::text[]) AS g (id, claim_no, claimed_by, poll_ms, how)
           JOIN signalbox.task_run AS t ON t.id = g.id
          WHERE t.claim_no = g.claim_no AND t.claimed_by = g.claimed_by AND t.status = 'RUNNING'
            AND EXISTS (SELECT FROM signalbox.outside_job WHERE task_run_id = t.id)
@@ -121,24 +133,25 @@ export async function returnOutsideJobs(
           FROM mine
          WHERE t.id = mine.id AND t.status = 'RUNNING'
         RETURNING t.id, t.task_id, t.run_id, t.row_version, t.claim_no, t.available_at, t.claimed_at,
-                  t.cancel_requested_at, mine.claimed_by, mine.let_go_at, mine.poll_ms
+                  t.cancel_requested_at, mine.claimed_by, mine.let_go_at, mine.poll_ms, mine.how
       ), job AS (
         UPDATE signalbox.outside_job AS j
            SET next_poll_at = CASE WHEN moved.cancel_requested_at IS NULL
                                    THEN least(clock_timestamp() + moved.poll_ms * interval '1 ms',
                                               greatest(j.deadline, clock_timestamp()))
                                    -- Somebody waits for its end: soon, but not without a pause when that end fails.
-                                   ELSE clock_timestamp() + least(moved.poll_ms, 1000) * interval '1 ms' END
+                                   ELSE clock_timestamp() + least(moved.poll_ms, 1000) * interval '1 ms' END,
+               losses = CASE moved.how WHEN 'asked' THEN 0 WHEN 'lost' THEN j.losses + 1 ELSE j.losses END
           FROM moved
          WHERE j.task_run_id = moved.id
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
-        SELECT 'task_run', id, row_version, 'task_run.let_go',
+        SELECT 'task_run', id, row_version, CASE how WHEN 'lost' THEN 'task_run.resumed' ELSE 'task_run.let_go' END,
                jsonb_build_object('from', 'RUNNING', 'to', 'RUNNING', 'taskId', task_id, 'runId', run_id,
                                   'claimNo', claim_no, 'claimedBy', claimed_by,
                                   'availableAt', available_at, 'claimedAt', claimed_at)
           FROM moved
-         WHERE let_go_at IS NULL
+         WHERE let_go_at IS NULL OR how = 'lost'
       )
       SELECT id AS "taskRunId" FROM moved
     `,

@@ -1,4 +1,3 @@
-import { asTaskRunId, type InstanceId, type TaskRunId } from "../../domain/ids.ts";
 import type { Database, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 import {
@@ -90,52 +89,4 @@ export async function msUntilNextPoll(db: Database, kinds: readonly string[]): P
     `,
   );
   return row?.ms ?? null;
-}
-
-export interface ResumeRequest {
-  readonly taskRunId: TaskRunId;
-  readonly claimNo: number;
-  readonly claimedBy: InstanceId;
-}
-
-/** RUNNING of a dead instance → let go: others go on from the handle. The owner is repeated, as in every rescue. */
-export async function resumeTaskRuns(
-  tx: Transaction,
-  lost: readonly ResumeRequest[],
-): Promise<ReadonlySet<TaskRunId>> {
-  if (lost.length === 0) return new Set();
-  const rows = await tx.query(
-    sql<{ taskRunId: string }>("resumeTaskRuns")`
-      WITH mine AS MATERIALIZED (
-        SELECT t.id, t.claimed_by
-          FROM unnest(${lost.map(({ taskRunId }) => taskRunId)}::uuid[],
-                      ${lost.map(({ claimNo }) => claimNo)}::bigint[],
-                      ${lost.map(({ claimedBy }) => claimedBy)}::uuid[]) AS g (id, claim_no, claimed_by)
-          JOIN signalbox.task_run AS t ON t.id = g.id
-         WHERE t.claim_no = g.claim_no AND t.claimed_by = g.claimed_by AND t.status = 'RUNNING'
-           AND EXISTS (SELECT FROM signalbox.outside_job WHERE task_run_id = t.id)
-         ORDER BY t.id
-           FOR UPDATE OF t
-      ), moved AS (
-        UPDATE signalbox.task_run AS t
-           SET claimed_by = NULL, let_go_at = coalesce(t.let_go_at, clock_timestamp()), row_version = t.row_version + 1
-          FROM mine
-         WHERE t.id = mine.id AND t.status = 'RUNNING'
-        RETURNING t.id, t.task_id, t.run_id, t.row_version, t.claim_no, t.available_at, t.claimed_at, mine.claimed_by
-      ), job AS (
-        UPDATE signalbox.outside_job
-           SET next_poll_at = clock_timestamp(), losses = losses + 1
-         WHERE task_run_id = ANY (ARRAY(SELECT id FROM moved))
-      ), recorded AS (
-        INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
-        SELECT 'task_run', id, row_version, 'task_run.resumed',
-               jsonb_build_object('from', 'RUNNING', 'to', 'RUNNING', 'taskId', task_id, 'runId', run_id,
-                                  'claimNo', claim_no, 'claimedBy', claimed_by,
-                                  'availableAt', available_at, 'claimedAt', claimed_at)
-          FROM moved
-      )
-      SELECT id AS "taskRunId" FROM moved
-    `,
-  );
-  return new Set(rows.map(({ taskRunId }) => asTaskRunId(taskRunId)));
 }
