@@ -73,5 +73,5 @@ async function finish(
     life.held.endExecution(held);
     emit({ type: "task_run.unstuck", ...named, stuck: life.held.stuck });
   }
-  wake("claimer");
+  wake(claim.job === null ? "claimer" : "poller");
 }

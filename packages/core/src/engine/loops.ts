@@ -9,7 +9,7 @@ import type { EngineParts } from "./engine.ts";
 import { createLoop, type Loop } from "./loop.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { createNeighbours } from "./neighbours.ts";
-import { pollableKinds, takeDueOnce } from "./poller.ts";
+import { freePolls, pollableKinds, takeDueOnce } from "./poller.ts";
 import { type PromotionPass, promoteOnce } from "./promoter.ts";
 import { pruneOnce } from "./pruner.ts";
 import { failOverdueOnce } from "./queue-timer.ts";
@@ -113,6 +113,8 @@ export function pollerLoop(parts: EngineParts): Loop {
       const isTrusted = (): boolean => lease.isTrusted() && !memberships.leaving;
       const taken = await takeDueOnce({ pool, instanceId, kinds, held, isTrusted });
       for (const each of taken) beginExecution(parts, life, each);
+      // The first that has answered wakes us.
+      if (freePolls(held) < 1) return "rest";
       return soon(await msUntilNextPoll(pool, kinds), settings.pollIntervalMs);
     },
     onPassed,
@@ -211,6 +213,7 @@ export function joinerLoop({ settings, memberships, wake, onPassed, onError }: E
       await memberships.join();
       wake("promoter");
       wake("claimer");
+      wake("poller");
       return "rest";
     },
     onPassed,

@@ -24,9 +24,14 @@ export function pollableKinds(executors: ReadonlyMap<string, Executor>): readonl
   return [...executors.values()].flatMap((executor) => ("poll" in executor ? [executor.kind] : []));
 }
 
+/** How many more it may ask at once. */
+export function freePolls(held: HeldClaims): number {
+  return POLLS_AT_ONCE - held.polling;
+}
+
 export async function takeDueOnce(deps: PollDeps): Promise<readonly HeldClaim[]> {
   const { pool, instanceId, kinds, held } = deps;
-  const freeSlots = POLLS_AT_ONCE - held.polling;
+  const freeSlots = freePolls(held);
   if (freeSlots < 1 || kinds.length === 0 || !deps.isTrusted()) return [];
   const requestNo = held.beginPoll();
   try {
