@@ -97,6 +97,12 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     unit: "ms",
   },
   {
+    what: "period of a rate; a task with a rate is kept for as long after its end",
+    file: `${CORE}/store/holds/rates.ts`,
+    name: "LONGEST_PERIOD_MS",
+    unit: "ms",
+  },
+  {
     what: "task runs that one bite of a cancel ends",
     file: `${CORE}/engine/canceler.ts`,
     name: "CANCEL_BITE",

@@ -16,7 +16,7 @@ export interface AgingTask {
   /** When it had ended and its run too. */
   readonly endedAt: Date | null;
   readonly runOpen: boolean;
-  /** It holds something, or something is kept for it. */
+  /** It holds something, something is kept for it, or a rate may still count its starts. */
   readonly holding: boolean;
 }
 

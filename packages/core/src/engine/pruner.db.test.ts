@@ -229,6 +229,25 @@ describe("never pruned is", () => {
     expect(prunedTasks(await prune(soon))).toBe(1);
   });
 
+  it("a start that a rate counts, for as long as the longest period is, however short tasks are kept", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.setRate("sms", { amount: 1, perMs: DAY });
+    await scheduler.enqueueMany([1, 2].map((n) => echo.task(n, { rate: "sms" })));
+    await scheduler.runUntilIdle();
+    const soon = { DONE: 0, FAILED: 0, CANCELED: 0 };
+    const started = async (): Promise<number> =>
+      await box.value<number>("SELECT count(*)::int FROM signalbox.task_run WHERE claimed_at IS NOT NULL");
+    await makeOlder(box, 23 * HOUR);
+
+    expect(prunedTasks(await prune(soon))).toBe(0);
+    await scheduler.sweep();
+    await scheduler.runUntilIdle();
+    expect(await started()).toBe(1);
+
+    await makeOlder(box, HOUR);
+    expect(prunedTasks(await prune(soon))).toBe(1);
+  });
+
   it("a key that is younger than thirty days, whatever became of its task", async () => {
     const scheduler = await box.scheduler();
     const enqueue = async () => await scheduler.enqueue(echo.task(1), { idempotencyKey: "order-42" });

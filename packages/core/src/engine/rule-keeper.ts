@@ -15,6 +15,7 @@ import { requireName } from "../domain/task-spec.ts";
 import { parseWindow, type WindowSpec } from "../domain/window-spec.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { takeGateLock } from "../store/holds/gate-lock.ts";
+import { LONGEST_PERIOD_MS } from "../store/holds/rates.ts";
 import { changeKeyLimit, changeRate } from "../store/rules/limits.ts";
 import { pauseScope, resumeScope } from "../store/rules/pause.ts";
 import { changeQueue } from "../store/rules/queue.ts";
@@ -72,7 +73,6 @@ export interface Rules {
 
 const BITE = 500;
 const MOST_STARTS = 10_000;
-const LONGEST_PERIOD_MS = 86_400_000;
 
 export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
   const change = async <Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {

@@ -10,6 +10,9 @@ import { type WakeKey, wakeRate } from "../../domain/wake.ts";
 import type { Database, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
+/** No start counts for longer; the CHECK of `rate` says the same. */
+export const LONGEST_PERIOD_MS = 86_400_000;
+
 export async function loadRates(
   db: Database,
   names: readonly string[],

@@ -2,6 +2,7 @@ import { asRunId, asTaskId, type TaskId } from "../../domain/ids.ts";
 import type { AgingTask } from "../../domain/retention.ts";
 import type { TaskRunStatus } from "../../domain/task-status.ts";
 import type { Transaction } from "../database.ts";
+import { LONGEST_PERIOD_MS } from "../holds/rates.ts";
 import { sql } from "../sql.ts";
 import type { IdRange } from "./walk.ts";
 
@@ -41,8 +42,10 @@ async function read(
                         CROSS JOIN LATERAL (SELECT FROM signalbox.hold WHERE task_run_id = a.id LIMIT 1) AS h
                         WHERE a.task_id = k.id
                         LIMIT 1),
+                      -- A rate counts starts by their task runs, for as long as its period is.
+                      k.rate IS NOT NULL AND t.finished_at > clock_timestamp() - ${LONGEST_PERIOD_MS} * interval '1 ms',
                       false) AS holding
-        FROM (SELECT id, run_id
+        FROM (SELECT id, run_id, rate
                 FROM signalbox.task
                WHERE id > ${afterId} AND id <= ${toId}
                  AND (${only}::uuid[] IS NULL OR id = ANY (${only}::uuid[]))
