@@ -121,14 +121,13 @@ describe("without the gate lock", () => {
 
   it("the CHECK of resource_use refuses the second holder", async () => {
     const scheduler = await schedulerAtRest();
-    const resources = [exclusive("orders")];
-    await scheduler.enqueue(echo.task(1, { resources }));
+    await scheduler.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
     const first = lawless("first");
     const pause = first.pauseBefore("promoteTaskRuns");
 
     const decided = promoteOnce({ pool: first, batchSize: 10 });
     await pause.reached;
-    const better = await scheduler.enqueue(echo.task(2, { resources, priority: 0 }));
+    const better = await scheduler.enqueue(echo.task(2, { resources: [shared("orders")], priority: 0 }));
     await promoteOnce({ pool: lawless("second"), batchSize: 10 });
     pause.resume();
 

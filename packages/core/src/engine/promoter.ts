@@ -171,8 +171,9 @@ async function write(
   const admitted = await promoteTaskRuns(tx, plan.promote);
   const leftLines = await park(tx, plan, candidates);
   const taken = plan.promote.filter(({ taskRunId }) => admitted.has(taskRunId));
-  await takeHolds(tx, taken);
+  // Before the holds, as a deferral does it: the other way round the two would wait for each other.
   await takeRateSlots(tx, taken);
+  await takeHolds(tx, taken);
   // Canceled since we read them: whoever was parked because of what they would have held may go after all.
   const canceled = plan.promote.filter(({ taskRunId }) => !admitted.has(taskRunId));
   await wakeGates(tx, canceled.flatMap(gatesOf));

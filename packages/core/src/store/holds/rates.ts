@@ -74,6 +74,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
         FROM unnest(${taken.map(({ rate }) => rate)}::text[],
                     ${taken.map(({ slot }) => slot)}::integer[],
                     ${taken.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (rate, slot, task_run_id)
+       ORDER BY rate, slot                -- like a deferral: no deadlock
           ON CONFLICT (rate, slot) DO UPDATE SET task_run_id = excluded.task_run_id, started_at = NULL
     `,
   );

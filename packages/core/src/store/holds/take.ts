@@ -10,7 +10,6 @@ import { sql } from "../sql.ts";
 export async function takeHolds(tx: Transaction, promotions: readonly Promotion[]): Promise<void> {
   const taken = promotions.flatMap(slotsOf);
   const anew = taken.filter(({ wasReserved }) => !wasReserved);
-  await countUse(tx, anew);
   if (anew.length > 0) {
     await tx.query(
       sql("takeHolds")`
@@ -26,6 +25,8 @@ export async function takeHolds(tx: Transaction, promotions: readonly Promotion[
     tx,
     taken.filter(({ wasReserved }) => wasReserved),
   );
+  // After the holds, as whoever gives them back does it.
+  await countUse(tx, anew);
 }
 
 interface TakenSlot {

@@ -54,12 +54,22 @@ export async function deferTaskRuns(
          WHERE t.id = mine.id AND t.status = 'RUNNING'
         RETURNING t.id, t.task_id, t.run_id, t.status, t.run_at, t.deferrals, t.row_version, mine.available_at,
                   mine.claimed_at, mine.claim_no, mine.claimed_by, mine.reason
+      ), counting AS MATERIALIZED (
+        -- The slot of a start that is a period ago is free: a pass may be giving it away at this moment.
+        SELECT s.rate, s.slot, s.task_run_id, moved.claimed_at
+          FROM moved
+          JOIN signalbox.task AS k ON k.id = moved.task_id
+          JOIN signalbox.rate AS r ON r.name = k.rate
+          JOIN signalbox.rate_slot AS s ON s.rate = r.name AND s.task_run_id = moved.id AND s.started_at IS NULL
+         WHERE moved.claimed_at > clock_timestamp() - r.per_ms * interval '1 ms'
+         ORDER BY s.rate, s.slot
+           FOR UPDATE OF s
       ), counted AS (
         -- It has started, which its row does not tell from here on; the rate must not forget it.
         UPDATE signalbox.rate_slot AS s
-           SET started_at = moved.claimed_at
-          FROM moved JOIN signalbox.task AS k ON k.id = moved.task_id
-         WHERE s.rate = k.rate AND s.task_run_id = moved.id AND s.started_at IS NULL
+           SET started_at = counting.claimed_at
+          FROM counting
+         WHERE s.rate = counting.rate AND s.slot = counting.slot AND s.task_run_id = counting.task_run_id
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.deferred',
