@@ -41,14 +41,22 @@ export async function prepareEnqueue(
   if (run !== null) requireRun(run, tasks.length);
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];
   const write: Write = async (tx) => {
-    const unknown = await findUnknownRates(tx, rates);
-    if (unknown.length > 0) throw new SchedulerError("UNKNOWN_RATE", { rates: unknown });
     const runId = run === null ? null : await insertRun(tx, { ...run, tasks: tasks.length });
     return { runId, taskRuns: tasks.length === 0 ? [] : await insertTasks(tx, tasks, runId) };
   };
-  if (idempotencyKey === null) return write;
-  requireKey(idempotencyKey);
-  return oncePerKey(write, idempotencyKey, canonicalRequest({ tasks, run }));
+  if (idempotencyKey !== null) requireKey(idempotencyKey);
+  const once =
+    idempotencyKey === null ? write : oncePerKey(write, idempotencyKey, canonicalRequest({ tasks, run }));
+  return async (tx) => {
+    // Before the key is taken: the caller's transaction may go on, and the key would have no answer for ever.
+    await requireRates(tx, rates);
+    return await once(tx);
+  };
+}
+
+async function requireRates(tx: Transaction, rates: readonly string[]): Promise<void> {
+  const unknown = await findUnknownRates(tx, rates);
+  if (unknown.length > 0) throw new SchedulerError("UNKNOWN_RATE", { rates: unknown });
 }
 
 /** The first call with a key writes; every later one gets the answer of the first, whatever has become of its tasks. */

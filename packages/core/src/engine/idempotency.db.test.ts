@@ -197,4 +197,22 @@ describe("in the caller's own transaction", () => {
 
     expect(await count("task")).toBe(2);
   });
+
+  it("a task that is refused does not use its key up, also where the transaction goes on and commits", async () => {
+    const scheduler = await box.scheduler();
+    const client = new pg.Client({ connectionString: box.db.url });
+    await client.connect();
+    const task = echo.task(1, { rate: "sms" });
+    const idempotencyKey = "order-42";
+
+    await client.query("BEGIN");
+    await expect(scheduler.enqueue(task, { transaction: client, idempotencyKey })).rejects.toMatchObject({
+      code: "UNKNOWN_RATE",
+    });
+    await client.query("COMMIT");
+    await client.end();
+
+    await scheduler.setRate("sms", { amount: 1, perMs: 1_000 });
+    expect(await scheduler.enqueue(task, { idempotencyKey })).toMatchObject({ status: "PENDING" });
+  });
 });
