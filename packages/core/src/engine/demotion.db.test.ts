@@ -3,8 +3,10 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { holdersIn, parkingIn, statusesIn } from "../../test/look.ts";
+import type { TaskRunId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { defineTask } from "../executors/define-task.ts";
+import { promoteOnce } from "./promoter.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -46,6 +48,23 @@ describe("a kind that no live instance can run", () => {
     await scheduler.promote();
     expect(await statusesIn(box, "default")).toEqual({ AVAILABLE: 2 });
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("keeps the sweep from being over while a full bite of them comes back", async () => {
+    const scheduler = await box.scheduler();
+    const other = await box.scheduler({ name: "other", tasks: [sql] });
+    // The youngest are the most urgent: what comes back later stands before what the sweep has looked at.
+    await scheduler.enqueueMany([5, 4, 3, 2, 1].map((priority) => sql.task(1, { priority })));
+    await other.expireLease();
+    const pool = box.pool("sweeper");
+
+    for (let over = false, sweepAfter: TaskRunId | null = null; !over; ) {
+      const pass = await promoteOnce({ pool, batchSize: 2, sweepAfter });
+      if (pass.kind !== "passed") throw new Error("Nobody else has the lock");
+      ({ sweptTo: sweepAfter, sweepOver: over } = pass);
+    }
+
+    expect(await statusesIn(box, "default")).toEqual({ PENDING: 5 });
   });
 
   it("is not what a draining instance could run", async () => {

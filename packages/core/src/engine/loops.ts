@@ -42,12 +42,12 @@ export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError 
       }
       if (sweeps) {
         sweepAfter = result.sweptTo;
-        if (sweepAfter === null) nextSweepAtMs = monotonicMs() + SWEEP_MS;
+        if (result.sweepOver) nextSweepAtMs = monotonicMs() + SWEEP_MS;
       }
       tellPromotions(emit, result);
       if (result.promoted.length > 0) wakeups.send("signalbox_ready");
       if (result.more) return { againInMs: 0 };
-      if (sweeps && sweepAfter !== null) return { againInMs: SWEEP_BITE_MS };
+      if (sweeps && !result.sweepOver) return { againInMs: SWEEP_BITE_MS };
       return result.nextDueMs === null ? "rest" : { againInMs: Math.max(0, result.nextDueMs) + 1 };
     },
     onPassed,

@@ -37,6 +37,26 @@ describe("a woken key", () => {
     expect(await wakesLeft()).toEqual([]);
   });
 
+  it("is not written again because of one that cannot be judged, for as long as it stands there", async () => {
+    const scheduler = await box.scheduler();
+    const resources = [exclusive("orders")];
+    await scheduler.setRate("sms", { amount: 10, perMs: 1_000 });
+    await scheduler.enqueue(echo.task(1, { resources }));
+    const unjudged = await scheduler.enqueue(echo.task(2, { resources, rate: "sms" }));
+    await scheduler.enqueue(echo.task(3, { resources }));
+    await scheduler.promote();
+    await scheduler.claim();
+    await scheduler.execute();
+    await scheduler.settle();
+    await box.query("DELETE FROM signalbox.rate");
+
+    const pass = await scheduler.promote();
+
+    expect(pass).toMatchObject({ promoted: [], more: false });
+    expect(pass.kind === "passed" && [...pass.failed.keys()]).toEqual([unjudged.taskRunId]);
+    expect(await wakesLeft()).toEqual([]);
+  });
+
   it("is necessary: what is parked elsewhere is not looked at, though it could go", async () => {
     const scheduler = await box.scheduler();
     const holders = await scheduler.enqueueMany(

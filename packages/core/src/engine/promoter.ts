@@ -60,8 +60,10 @@ export type PromotionPass =
       readonly more: boolean;
       /** When time alone opens or closes a gate. */
       readonly nextDueMs: number | null;
-      /** Where the next sweep goes on; null: it has come to the end. */
+      /** Where the sweep goes on; null: at the front. */
       readonly sweptTo: TaskRunId | null;
+      /** It has come to the end of what waits, and of what may not start any more. */
+      readonly sweepOver: boolean;
     };
 
 /**
@@ -80,20 +82,35 @@ export async function promoteOnce(request: PromoteRequest): Promise<PromotionPas
   });
   if (decided === null) return { kind: "lock_missed" };
   const { isOutOfOrder, ...passed } = decided;
-  // A transaction of its own: their runs are locked before them. Died in between: the sweep comes here again.
-  const refused = isOutOfOrder ? await pool.transaction(async (tx) => await refuse(tx, batchSize)) : [];
+  const refused = isOutOfOrder ? await refuseAll(pool, batchSize) : [];
   // Who waited for them is woken.
   return { kind: "passed", ...passed, refused, more: passed.more || refused.length > 0 };
 }
 
-async function refuse(tx: Transaction, batchSize: number): Promise<readonly TooSmall[]> {
+/** In transactions of their own: their runs are locked before them. Died in between: the sweep comes here again. */
+async function refuseAll(pool: Pool, batchSize: number): Promise<readonly TooSmall[]> {
+  const refused: TooSmall[] = [];
+  for (let left = true; left; ) {
+    const bite = await pool.transaction(async (tx) => await refuse(tx, batchSize));
+    refused.push(...bite.refused);
+    left = bite.found >= batchSize;
+  }
+  return refused;
+}
+
+async function refuse(
+  tx: Transaction,
+  batchSize: number,
+): Promise<{ readonly found: number; readonly refused: readonly TooSmall[] }> {
   await takeGateLock(tx);
   const found = await findOutOfOrder(tx, batchSize);
-  const ids = await refuseTaskRuns(
-    tx,
-    found.map((taskRun) => ({ ...taskRun, settlement: settleTooSmall(taskRun) })),
+  const ids = new Set(
+    await refuseTaskRuns(
+      tx,
+      found.map((taskRun) => ({ ...taskRun, settlement: settleTooSmall(taskRun) })),
+    ),
   );
-  return found.filter(({ taskRunId }) => ids.includes(taskRunId));
+  return { found: found.length, refused: found.filter(({ taskRunId }) => ids.has(taskRunId)) };
 }
 
 type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "refused"> & {
@@ -102,10 +119,9 @@ type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "refuse
 
 async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<Decided> {
   const sweeps = sweepAfter !== undefined;
-  const demoted = [
-    ...(await demoteClosed(tx, batchSize)),
-    ...(sweeps ? await demoteStrays(tx, batchSize) : []),
-  ];
+  const closed = await demoteClosed(tx, batchSize);
+  const strays = sweeps ? await demoteStrays(tx, batchSize) : [];
+  const demoted = [...closed, ...strays];
   const wakes = await takeWakes(tx, batchSize);
   const fresh = await findNewAndDue(tx, batchSize);
   const fronts = await findFronts(tx, parkingsOf(wakes), batchSize);
@@ -125,6 +141,7 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
     more: again.length > 0 || freed || [wakes, fresh, demoted].some(({ length }) => length >= batchSize),
     nextDueMs: await msUntilNextDue(tx),
     sweptTo: swept.sweptTo,
+    sweepOver: swept.sweptTo === null && strays.length < batchSize,
     isOutOfOrder: [...plan.waiting.values()].some(({ code }) => code === "OUT_OF_ORDER"),
   };
 }
@@ -132,7 +149,8 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
 /** The last one that was looked at has left this gate: whoever stands behind it may pass too. */
 function mayGoOn(front: ParkedFront, plan: PromotionPlan): boolean {
   const last = front.taskRunIds.at(-1);
-  if (!front.goesOn || last === undefined) return false;
+  // One that could not be judged has left nothing, and the next pass would do no better.
+  if (!front.goesOn || last === undefined || plan.failed.has(last)) return false;
   const cause = plan.waiting.get(last);
   if (cause === undefined) return !tookAlone(front, last, plan);
   const now = parkingOf(cause);
