@@ -203,7 +203,7 @@ CREATE TABLE signalbox.ready (
   available_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   rules_no integer NOT NULL DEFAULT 0,
   open_until timestamp with time zone NOT NULL DEFAULT 'infinity'::timestamp with time zone,
-  CONSTRAINT ready_pkey PRIMARY KEY (kind, queue, priority, available_at, task_run_id)
+  CONSTRAINT ready_pkey PRIMARY KEY (kind, queue, rules_no, priority, available_at, task_run_id)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX ready_closing ON signalbox.ready USING btree (open_until) WHERE (open_until < 'infinity'::timestamp with time zone);
 
@@ -404,6 +404,33 @@ AS $function$
              PLACING substring(int4send((28672 + (us % 1000) * 4096 / 1000)::integer) FROM 3) FROM 7 FOR 2),
            'hex')::uuid
     FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us OFFSET 0) AS now
+$function$
+;
+
+CREATE OR REPLACE FUNCTION signalbox.ready_of(task_run_ids uuid[])
+ RETURNS SETOF tid
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT found.place
+    FROM signalbox.task_run AS t
+   CROSS JOIN LATERAL (
+         WITH RECURSIVE present (rules_no) AS (
+           SELECT min(r.rules_no) FROM signalbox.ready AS r WHERE r.kind = t.kind AND r.queue = t.queue
+           UNION ALL
+           SELECT (SELECT min(r.rules_no) FROM signalbox.ready AS r
+                    WHERE r.kind = t.kind AND r.queue = t.queue AND r.rules_no > p.rules_no)
+             FROM present AS p
+            WHERE p.rules_no IS NOT NULL
+         )
+         SELECT rules_no FROM present) AS rules
+   CROSS JOIN LATERAL (                 -- LIMIT, not a join: the planner would look for it under any rules
+         SELECT r.ctid AS place
+           FROM signalbox.ready AS r
+          WHERE r.kind = t.kind AND r.queue = t.queue AND r.rules_no = rules.rules_no
+            AND r.priority = t.priority AND r.available_at = t.available_at AND r.task_run_id = t.id
+          LIMIT 1) AS found
+   WHERE t.id = ANY (task_run_ids)
 $function$
 ;
 

@@ -55,6 +55,13 @@ export function reads(nodes: readonly PlanNode[] | undefined): readonly string[]
     );
 }
 
+/** By what an index is searched: what is no condition of the index is a filter, and rows are read to be left out. */
+export function conditionsOf(nodes: readonly PlanNode[] | undefined, index: string): readonly string[] {
+  return (nodes ?? []).flatMap((node) =>
+    node["Index Name"] === index ? (node["Index Cond"] ?? "(whole)") : [],
+  );
+}
+
 export function joins(nodes: readonly PlanNode[] | undefined): readonly string[] {
   return (nodes ?? [])
     .map((node) => node["Node Type"])

@@ -19,10 +19,7 @@ export function waitingIsPending(): Statement<Violation> {
     SELECT format('task run %s is %s and in no work set', t.id, t.status)
       FROM signalbox.task_run AS t
      WHERE (t.status = 'PENDING' AND NOT EXISTS (SELECT FROM signalbox.waiting WHERE task_run_id = t.id))
-        OR (t.status = 'AVAILABLE'
-            AND NOT EXISTS (SELECT FROM signalbox.ready
-                             WHERE kind = t.kind AND queue = t.queue AND priority = t.priority
-                               AND ready.available_at = t.available_at AND task_run_id = t.id))
+        OR (t.status = 'AVAILABLE' AND NOT EXISTS (SELECT FROM signalbox.ready_of(ARRAY[t.id])))
     UNION ALL
     SELECT format('task run %s is %s and has an outside job', j.task_run_id, coalesce(t.status, 'gone'))
       FROM signalbox.outside_job AS j LEFT JOIN signalbox.task_run AS t ON t.id = j.task_run_id

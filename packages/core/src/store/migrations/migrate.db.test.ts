@@ -230,6 +230,38 @@ it("knows which versions were DONE on a resource before it kept account of them"
   expect(rows).toEqual([{ name: "orders", version: "1.10" }]);
 });
 
+it("gives what is AVAILABLE its place by the rules under which it came there, and it runs", async () => {
+  const { url, client } = await emptyDatabase();
+  await migrate({ url, upTo: 10 });
+  await client.query(`
+    INSERT INTO signalbox.queue (name, rules_no) VALUES ('default', 3);
+    WITH given AS (
+      INSERT INTO signalbox.task (id, kind, title, input, priority, policy, gated)
+      SELECT signalbox.new_id(), 'noop', 'noop', '1', 5, '{"attempts": 1, "onLost": "retry"}', false FROM generate_series(1, 3)
+      RETURNING id
+    ), begun AS (
+      INSERT INTO signalbox.task_run (id, task_id, kind, priority, attempt, gated, status, enqueued_at, available_at)
+      SELECT signalbox.new_id(), id, 'noop', 5, 1, false, 'AVAILABLE', now(), now() FROM given
+      RETURNING id, available_at
+    )
+    INSERT INTO signalbox.ready (kind, priority, available_at, task_run_id, rules_no)
+    SELECT 'noop', 5, available_at, id, row_number() OVER (ORDER BY id) FROM begun;
+    -- What a process that died while it built the index has left.
+    CREATE INDEX ready_by_rules ON signalbox.ready (kind)`);
+
+  await migrate({ url });
+  const scheduler = await createManualScheduler({
+    databaseUrl: url,
+    tasks: [defineTask({ kind: "noop", run: () => "ok" })],
+  });
+  cleanUps.push(() => scheduler.close());
+
+  expect(await scheduler.claim()).toHaveLength(1);
+  // The other two came there under older rules.
+  expect(await scheduler.sweep()).toMatchObject({ demoted: [{}, {}], promoted: [{}, {}] });
+  expect((await scheduler.checkInvariants({ since: new Date(0) })).violations).toEqual([]);
+});
+
 it("refuses a database whose migrations had another text, and one that is newer than this version", async () => {
   const { url, client } = await emptyDatabase();
   await migrate({ url });

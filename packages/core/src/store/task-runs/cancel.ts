@@ -142,10 +142,8 @@ async function leaveReady(tx: Transaction, taskRuns: readonly TaskRunIdentity[])
   await tx.query(
     sql("leaveReady")`
       DELETE FROM signalbox.ready
-       USING signalbox.task_run AS t
-       WHERE t.id = ANY (${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[])
-         AND ready.kind = t.kind AND ready.queue = t.queue AND ready.priority = t.priority
-         AND ready.available_at = t.available_at AND ready.task_run_id = t.id
+       WHERE ctid = ANY (ARRAY(
+               SELECT place FROM signalbox.ready_of(${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[]) AS place))
     `,
   );
 }
@@ -159,13 +157,11 @@ async function leaveReadyAgain(tx: Transaction, taskRuns: readonly TaskRunIdenti
     sql("leaveReadyAgain")`
       DELETE FROM signalbox.ready
        WHERE ctid = ANY (ARRAY(
-               SELECT r.ctid
-                 FROM signalbox.task_run AS t
-                 JOIN signalbox.ready AS r
-                   ON r.kind = t.kind AND r.queue = t.queue AND r.priority = t.priority
-                  AND r.available_at = t.available_at AND r.task_run_id = t.id
-                WHERE t.id = ANY (${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[])
-                  FOR UPDATE OF r SKIP LOCKED))
+               SELECT ctid
+                 FROM signalbox.ready
+                WHERE ctid = ANY (ARRAY(
+                        SELECT place FROM signalbox.ready_of(${taskRuns.map(({ taskRunId }) => taskRunId)}::uuid[]) AS place))
+                  FOR UPDATE SKIP LOCKED))
     `,
   );
 }

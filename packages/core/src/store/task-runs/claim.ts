@@ -135,12 +135,24 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
 export async function isAnyReady(db: Database, kinds: readonly string[]): Promise<boolean> {
   const rows = await db.query(
     sql("isAnyReady")`
+      WITH RECURSIVE served (kind, queue) AS (        -- as a claim goes through them
+        SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
+          FROM unnest(${kinds}::text[]) AS g (kind)
+        UNION ALL
+        SELECT s.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = s.kind AND ready.queue > s.queue)
+          FROM served AS s
+         WHERE s.queue IS NOT NULL
+      )
       SELECT
-        FROM unnest(${kinds}::text[]) AS g (kind)
-       WHERE EXISTS (SELECT
-                       FROM signalbox.ready LEFT JOIN signalbox.queue AS q ON q.name = ready.queue
-                      WHERE ready.kind = g.kind AND ready.rules_no = coalesce(q.rules_no, 0)
-                        AND ready.open_until > clock_timestamp())
+        FROM served AS s
+        LEFT JOIN signalbox.queue AS q ON q.name = s.queue
+       CROSS JOIN LATERAL (
+             SELECT
+               FROM signalbox.ready
+              WHERE ready.kind = s.kind AND ready.queue = s.queue AND ready.rules_no = coalesce(q.rules_no, 0)
+                AND ready.open_until > clock_timestamp()
+              ORDER BY priority, available_at, task_run_id     -- by the index, also where all of them look alike
+              LIMIT 1) AS r
        LIMIT 1
     `,
   );

@@ -31,6 +31,9 @@ export async function demoteClosed(tx: Transaction, limit: number): Promise<read
   return await backToPending(tx, toIds(rows), "WINDOW");
 }
 
+/** Greater than any number that the rules of a queue have come to. */
+const AFTER_ALL_RULES = 2_147_483_647;
+
 /**
  * Those that became AVAILABLE under older rules of their queue (also in a transaction that committed late), and those
  * of a kind that no live instance can run. The claim refuses the first, nobody claims the second: they can wait for
@@ -56,19 +59,19 @@ export async function demoteStrays(tx: Transaction, limit: number): Promise<read
                  FROM part
                  LEFT JOIN signalbox.queue AS q ON q.name = part.queue
                 CROSS JOIN LATERAL (
-                      SELECT EXISTS (SELECT FROM signalbox.instance
-                                      WHERE state = 'LIVE' AND expires_at > clock_timestamp()
-                                        AND part.kind = ANY (kinds)) AS served) AS known
+                      -- Of a kind that nobody serves, all of them.
+                      SELECT CASE WHEN EXISTS (SELECT FROM signalbox.instance
+                                                WHERE state = 'LIVE' AND expires_at > clock_timestamp()
+                                                  AND part.kind = ANY (kinds))
+                                  THEN coalesce(q.rules_no, 0) ELSE ${AFTER_ALL_RULES}::integer END AS rules_no) AS from_here
                 CROSS JOIN LATERAL (
                       SELECT ctid
                         FROM signalbox.ready
                        WHERE ready.kind = part.kind AND ready.queue = part.queue
-                         AND (NOT known.served OR ready.rules_no <> q.rules_no)
-                       ORDER BY priority, available_at, task_run_id
+                         AND ready.rules_no < from_here.rules_no
+                       ORDER BY rules_no, priority, available_at, task_run_id
                        LIMIT ${limit}
                          FOR UPDATE SKIP LOCKED) AS r
-                -- Most queues never had rules: of those nothing is read.
-                WHERE NOT known.served OR q.rules_no > 0
                 LIMIT ${limit}))
       RETURNING task_run_id AS "taskRunId"
     `,
@@ -86,11 +89,8 @@ export async function demoteTaskRuns(
   const rows = await tx.query(
     sql<{ taskRunId: string }>("leaveReadyNow")`
       DELETE FROM signalbox.ready
-       USING signalbox.task_run AS t
-       WHERE t.id = ANY (${taskRunIds}::uuid[])
-         AND ready.kind = t.kind AND ready.queue = t.queue AND ready.priority = t.priority
-         AND ready.available_at = t.available_at AND ready.task_run_id = t.id
-      RETURNING ready.task_run_id AS "taskRunId"
+       WHERE ctid = ANY (ARRAY(SELECT place FROM signalbox.ready_of(${taskRunIds}::uuid[]) AS place))
+      RETURNING task_run_id AS "taskRunId"
     `,
   );
   return await backToPending(tx, toIds(rows), because);

@@ -130,15 +130,18 @@ async function leaveReady(
     sql<{ taskRunId: string }>("leaveReadyOverdue")`
       DELETE FROM signalbox.ready
        WHERE ctid = ANY (ARRAY(
-               SELECT r.ctid
-                 FROM unnest(${overdue.map(({ taskRunId }) => taskRunId)}::uuid[],
-                             ${overdue.map(queuedMsOf)}::bigint[]) AS g (id, queued_ms)
-                 JOIN signalbox.task_run AS t ON t.id = g.id
-                 JOIN signalbox.ready AS r
-                   ON r.kind = t.kind AND r.queue = t.queue AND r.priority = t.priority
-                  AND r.available_at = t.available_at AND r.task_run_id = t.id
-                WHERE greatest(t.enqueued_at, t.run_at) + g.queued_ms * interval '1 ms' <= clock_timestamp()
-                  FOR UPDATE OF r SKIP LOCKED))
+               SELECT ctid
+                 FROM signalbox.ready
+                WHERE ctid = ANY (ARRAY(
+                        SELECT place
+                          FROM signalbox.ready_of(ARRAY(
+                                 SELECT t.id
+                                   FROM unnest(${overdue.map(({ taskRunId }) => taskRunId)}::uuid[],
+                                               ${overdue.map(queuedMsOf)}::bigint[]) AS g (id, queued_ms)
+                                   JOIN signalbox.task_run AS t ON t.id = g.id
+                                  WHERE greatest(t.enqueued_at, t.run_at) + g.queued_ms * interval '1 ms'
+                                        <= clock_timestamp())) AS place))
+                  FOR UPDATE SKIP LOCKED))
       RETURNING task_run_id AS "taskRunId"
     `,
   );

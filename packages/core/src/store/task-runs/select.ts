@@ -146,23 +146,23 @@ export async function selectReady(
   after: string,
   limit: number,
 ): Promise<FoundBite> {
-  const [lastKind, lastQueue, lastPriority, lastAt, lastId] =
+  const [lastKind, lastQueue, lastRules, lastPriority, lastAt, lastId] =
     after === FIRST_PLACE
-      ? [kind ?? "", "", -32_768, "-infinity", FIRST_PLACE]
-      : (JSON.parse(after) as [string, string, number, string, string]);
+      ? [kind ?? "", "", 0, -32_768, "-infinity", FIRST_PLACE]
+      : (JSON.parse(after) as [string, string, number, number, string, string]);
   const statement = sql<FoundRow>("selectReady")`
     SELECT r.task_run_id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", r.kind, r.queue, r.priority,
            t.status,
-           true AS "byTask", jsonb_build_array(r.kind, r.queue, r.priority, r.available_at, r.task_run_id)::text AS at
-      FROM (SELECT kind, queue, priority, available_at, task_run_id
+           true AS "byTask", jsonb_build_array(r.kind, r.queue, r.rules_no, r.priority, r.available_at, r.task_run_id)::text AS at
+      FROM (SELECT kind, queue, rules_no, priority, available_at, task_run_id
               FROM signalbox.ready
-             WHERE (kind, queue, priority, available_at, task_run_id)
-                   > (${lastKind}, ${lastQueue}, ${lastPriority}::smallint, ${lastAt}::timestamptz, ${lastId}::uuid)
+             WHERE (kind, queue, rules_no, priority, available_at, task_run_id)
+                   > (${lastKind}, ${lastQueue}, ${lastRules}::integer, ${lastPriority}::smallint, ${lastAt}::timestamptz, ${lastId}::uuid)
                AND (${kind}::text IS NULL OR kind <= ${kind}::text)
-             ORDER BY kind, queue, priority, available_at, task_run_id
+             ORDER BY kind, queue, rules_no, priority, available_at, task_run_id
              LIMIT ${limit}) AS r
      CROSS JOIN LATERAL (SELECT * FROM signalbox.task_run WHERE id = r.task_run_id) AS t
-     ORDER BY r.kind, r.queue, r.priority, r.available_at, r.task_run_id
+     ORDER BY r.kind, r.queue, r.rules_no, r.priority, r.available_at, r.task_run_id
   `;
   return await bite(db, statement, limit);
 }
