@@ -56,7 +56,7 @@ export default defineConfig({
           include: [
             "packages/*/src/**/*.db.test.ts",
             "examples/*/**/*.db.test.ts",
-            "test/db/**/*.db.test.ts",
+            "test/{db,bad-input}/**/*.db.test.ts",
           ],
         },
       },
@@ -67,7 +67,7 @@ export default defineConfig({
           ...postgres,
           name: "ha",
           sequence: { groupOrder: 2 },
-          include: ["test/ha/**/*.ha.test.ts"],
+          include: ["test/{ha,bad-input}/**/*.ha.test.ts"],
           // Each test runs several real processes; two at once on two cores would measure each other.
           fileParallelism: false,
           testTimeout: 120_000,
@@ -80,7 +80,7 @@ export default defineConfig({
           ...postgres,
           name: "long",
           sequence: { groupOrder: 3 },
-          include: ["test/long/**/*.long.test.ts"],
+          include: ["test/{long,bad-input}/**/*.long.test.ts"],
           fileParallelism: false,
           testTimeout: 1_800_000,
           hookTimeout: 120_000,

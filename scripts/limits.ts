@@ -48,6 +48,12 @@ export const TASK_LIMITS: readonly Limit[] = [
     unit: "characters",
   },
   {
+    what: "reason of a cancel",
+    file: `${CORE}/domain/asked.ts`,
+    name: "MAX_REASON_CHARACTERS",
+    unit: "characters",
+  },
+  {
     what: "length of an idempotency key",
     file: `${CORE}/domain/idempotency.ts`,
     name: "MAX_KEY_CHARACTERS",

@@ -43,6 +43,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     "The idempotency key order-42 was used for another request; use a new key for a new request",
   ],
   INVALID_FILTER: [{ problem: "is empty" }, "The filter is empty"],
+  INVALID_TEXT: [
+    { at: "reason", problem: "is longer than 2000 characters" },
+    "reason: is longer than 2000 characters",
+  ],
   NOT_RETRYABLE: [{ id: "8a31", problem: "it is DONE" }, "8a31 cannot be retried: it is DONE"],
   ALREADY_STARTED: [
     { instanceName: "app-1" },

@@ -19,6 +19,7 @@ export interface ErrorDetails {
   INVALID_WINDOW: { readonly at: string; readonly problem: string };
   IDEMPOTENCY_KEY_REUSED: { readonly key: string };
   INVALID_FILTER: { readonly problem: string };
+  INVALID_TEXT: { readonly at: string; readonly problem: string };
   NOT_RETRYABLE: { readonly id: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
   DATABASE_TOO_OLD: { readonly version: string };
@@ -33,10 +34,10 @@ export interface ErrorDetails {
 export type ErrorCode = keyof ErrorDetails;
 
 const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) => string } = {
-  TASK_NOT_FOUND: ({ id }) => `No task or task run has the id ${id}`,
+  TASK_NOT_FOUND: ({ id }) => `No task or task run has the id ${shortened(id)}`,
   AMBIGUOUS_ID: ({ prefix, matches }) =>
     `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
-  RUN_NOT_FOUND: ({ runId }) => `No run has the id ${runId}`,
+  RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shortened(runId)}`,
   UNKNOWN_EXECUTOR: ({ kind, known }) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>
@@ -45,7 +46,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   INVALID_INPUT: ({ kind, at, problem }) =>
     `The input of "${kind}" is not valid${at === "" ? "" : ` at ${at}`}: ${problem}`,
   INVALID_VERSION: ({ version }) =>
-    `"${version}" is not a version; use dotted integers such as 3 or 20261115.2`,
+    `"${shortened(version)}" is not a version; use dotted integers such as 3 or 20261115.2`,
   INVALID_LIMIT: ({ limit }) => `${limit} is not a parallel limit; use a whole number, 0 for unlimited`,
   INVALID_RULE: ({ at, problem }) => `${at}: ${problem}`,
   UNKNOWN_RATE: ({ rates }) =>
@@ -54,6 +55,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   IDEMPOTENCY_KEY_REUSED: ({ key }) =>
     `The idempotency key ${key} was used for another request; use a new key for a new request`,
   INVALID_FILTER: ({ problem }) => `The filter ${problem}`,
+  INVALID_TEXT: ({ at, problem }) => `${at}: ${problem}`,
   NOT_RETRYABLE: ({ id, problem }) => `${id} cannot be retried: ${problem}`,
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,
@@ -69,6 +71,11 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   MIGRATION_CHANGED: ({ name }) =>
     `Migration ${name} was applied with another text than this version has; migrations are never edited`,
 };
+
+/** What a caller gave goes into a sentence only as far as it can be read. */
+function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
 
 /** What the library throws: a stable `code`, its typed `details`, and one sentence. Anything else that is thrown is a bug. */
 export class SchedulerError<Code extends ErrorCode = ErrorCode> extends Error {

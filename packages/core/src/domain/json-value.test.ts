@@ -16,7 +16,6 @@ class WrittenAsItIs {
 
 describe("a value that can be stored", () => {
   it.each([
-    ["nothing", undefined],
     ["null", null],
     ["text", "näïve 漢字 😀"],
     ["a number", -1.5e300],
@@ -66,7 +65,7 @@ describe("a value that cannot be stored", () => {
 
   it("may be the name of a member", () => {
     expect(problemWithJson({ a: { "\ud83d": 1 } })).toEqual({
-      at: "a.\ud83d",
+      at: "a.\ufffd",
       problem: "contains half a surrogate pair, which is not text",
     });
   });

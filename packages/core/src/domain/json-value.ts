@@ -13,13 +13,28 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_CHARACTERS = 262_144;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+/** Of a member's name that is part of a path: a sentence must stay one that can be read and stored. */
+const SHOWN_NAME_CHARACTERS = 60;
+const NOT_SHOWN = /[\p{Surrogate}\p{Cc}]/gu;
 
 export function problemWithJson(value: unknown): JsonProblem | null {
-  const found = problemInside(value, "", 0);
-  if (found !== null) return found;
-  const size = JSON.stringify(value)?.length ?? 0;
-  if (size <= MAX_JSON_CHARACTERS) return null;
-  return { at: "", problem: `is ${size} characters of JSON, at most ${MAX_JSON_CHARACTERS} are stored` };
+  try {
+    return problemInside(value, "", 0) ?? problemWithSize(value);
+  } catch (error) {
+    // A getter or a toJSON of its own that throws.
+    const why = error instanceof Error ? error.message : String(error);
+    return { at: "", problem: `cannot be written as JSON: ${why}` };
+  }
+}
+
+function problemWithSize(value: unknown): JsonProblem | null {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) return { at: "", problem: "is written as nothing, which is not JSON" };
+  if (text.length <= MAX_JSON_CHARACTERS) return null;
+  return {
+    at: "",
+    problem: `is ${text.length} characters of JSON, at most ${MAX_JSON_CHARACTERS} are stored`,
+  };
 }
 
 function problemInside(value: unknown, at: string, depth: number): JsonProblem | null {
@@ -50,11 +65,16 @@ function problemWithObject(value: object, at: string, depth: number): JsonProble
 function problemWithMembers(value: object, at: string, depth: number): JsonProblem | null {
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
   for (const [key, inner] of entries) {
-    const where = typeof key === "number" ? `${at}[${key}]` : at === "" ? key : `${at}.${key}`;
+    const where = typeof key === "number" ? `${at}[${key}]` : `${at === "" ? "" : `${at}.`}${shown(key)}`;
     const found =
       (typeof key === "string" ? problemWithText(key, where) : null) ??
       problemInside(inner, where, depth + 1);
     if (found !== null) return found;
   }
   return null;
+}
+
+function shown(name: string): string {
+  const readable = name.slice(0, SHOWN_NAME_CHARACTERS).replaceAll(NOT_SHOWN, "\uFFFD");
+  return name.length > SHOWN_NAME_CHARACTERS ? `${readable}…` : readable;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { SchedulerError } from "../domain/errors.ts";
 import { canonicalRequest, requireKey } from "../domain/idempotency.ts";
 import type { RunId } from "../domain/ids.ts";
-import { resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
+import { requireName, resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { Transaction } from "../store/database.ts";
 import { rememberAnswer, takeKey } from "../store/idempotency/keys.ts";
@@ -84,7 +84,7 @@ function requireRun({ title, limit }: NewRun, tasks: number): void {
   const refuse = (at: string, problem: string): never => {
     throw new SchedulerError("INVALID_TASK", { at, problem });
   };
-  if (title.trim() === "" || title.length > 200) refuse("run.title", "needs between 1 and 200 characters");
+  requireName(title, (problem) => refuse("run.title", problem));
   if (tasks === 0) refuse("tasks", "are none; a run ends with its last task, so it needs one");
 }
 

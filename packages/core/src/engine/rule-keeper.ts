@@ -145,8 +145,10 @@ function stopKeeper(
         (await change(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
       if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId });
     },
-    takeOffStop: async (taskId, code) =>
-      isUuid(taskId) && (await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code))),
+    takeOffStop: async (taskId, code) => {
+      requireWords("code", code);
+      return isUuid(taskId) && (await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code)));
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 /** Wires everything together; the only file that may. */
 
 import { hostname } from "node:os";
-import type { CancelCounts } from "../domain/bulk.ts";
+import { resolveAsked } from "../domain/asked.ts";
+import { type CancelCounts, requireNames } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { isUuid } from "../domain/ids.ts";
 import type { Executor } from "../executors/executor.ts";
@@ -21,7 +22,7 @@ import { explainOnce } from "./explainer.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
 import { type Rules, ruleKeeper } from "./rule-keeper.ts";
-import type { CancelOptions, Scheduler } from "./scheduler-face.ts";
+import type { Scheduler } from "./scheduler-face.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
 import { createWakeups, type Wakeups } from "./wakeups.ts";
@@ -131,7 +132,6 @@ function enqueues(
 type Interventions = Pick<Scheduler, "cancel" | "cancelMany" | "cancelRun" | "retry" | "retryMany">;
 
 function interventions(pool: Pool, wakeups: Wakeups): Interventions {
-  const asked = ({ by, reason }: CancelOptions = {}) => ({ by: by ?? null, reason: reason ?? null });
   const wakeFor = (counts: CancelCounts): CancelCounts => {
     if (counts.canceled > 0) wakeups.send("signalbox_gate");
     if (counts.canceling > 0) wakeups.send("signalbox_cancel");
@@ -139,20 +139,20 @@ function interventions(pool: Pool, wakeups: Wakeups): Interventions {
   };
   return {
     cancel: async (id, options) => {
-      const answer = await cancelOnce(pool, id, asked(options));
+      const answer = await cancelOnce(pool, id, resolveAsked(options));
       if (answer === "canceled") wakeups.send("signalbox_gate");
       if (answer === "canceling") wakeups.send("signalbox_cancel");
       return answer;
     },
-    cancelMany: async (filter, options) => wakeFor(await cancelMany(pool, filter, asked(options))),
-    cancelRun: async (runId, options) => wakeFor(await cancelRun(pool, runId, asked(options))),
-    retry: async (id, { by } = {}) => {
-      const retried = await retryOnce(pool, id, by ?? null);
+    cancelMany: async (filter, options) => wakeFor(await cancelMany(pool, filter, resolveAsked(options))),
+    cancelRun: async (runId, options) => wakeFor(await cancelRun(pool, runId, resolveAsked(options))),
+    retry: async (id, options) => {
+      const retried = await retryOnce(pool, id, resolveAsked(options).by);
       wakeups.send("signalbox_gate");
       return retried;
     },
-    retryMany: async (filter, { by } = {}) => {
-      const counts = await retryMany(pool, filter, by ?? null);
+    retryMany: async (filter, options) => {
+      const counts = await retryMany(pool, filter, resolveAsked(options).by);
       if (counts.retried > 0) wakeups.send("signalbox_gate");
       return counts;
     },
@@ -176,7 +176,8 @@ function requests(
       return taskRun;
     },
     list: async (filter = {}) => {
-      const { runId, before } = filter;
+      const { runId, before, kind, queue, tag } = filter;
+      requireNames({ kind, queue, tag });
       if (runId !== undefined && !isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
       return await listTaskRuns(pool, filter);

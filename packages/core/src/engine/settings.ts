@@ -1,5 +1,6 @@
 /** What a user may give, and what the engine runs with. Resolved once. */
 
+import { requireName } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 
@@ -67,6 +68,8 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     keepCanceledMs: options.keepCanceledMs ?? 604_800_000,
     onEvent: options.onEvent ?? (() => {}),
   };
+  requireWords("name", settings.name);
+  for (const [index, { kind }] of settings.tasks.entries()) requireWords(`tasks[${index}].kind`, kind);
   for (const name of ["slots", "batchSize", "poolSize"] as const) requireWhole(name, settings[name]);
   for (const name of ["leaseMs", "beatMs", "pollIntervalMs", "queryTimeoutMs"] as const)
     requireLength(name, settings[name], 1);
@@ -77,6 +80,13 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     throw new RangeError(`leaseMs (${settings.leaseMs}) must exceed four beats (${4 * settings.beatMs})`);
   }
   return settings;
+}
+
+/** An instance must be able to say who it is and what it can do. */
+function requireWords(option: string, text: string): void {
+  requireName(text, (problem) => {
+    throw new RangeError(`${option} ${problem}`);
+  });
 }
 
 function requireWhole(name: string, value: number): void {

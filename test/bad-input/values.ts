@@ -1,0 +1,52 @@
+/** What nobody should send, and what is said to whoever does. */
+
+/** JSON as it comes from a wire or a program, by a name of ours. `problem` is the rest of the sentence. */
+export interface BadJson {
+  readonly name: string;
+  readonly value: unknown;
+  /** The same as the text that a program or a client would send. */
+  readonly text: string;
+  readonly problem: string;
+}
+
+const DEEP = "[".repeat(20_000) + "]".repeat(20_000);
+const LARGE = JSON.stringify("x".repeat(10_000_000));
+
+export const BAD_JSON: readonly BadJson[] = [
+  ["a NUL character", String.raw`"a\u0000b"`, "contains a NUL character, which cannot be stored"],
+  ["a lone surrogate", String.raw`"a\ud800b"`, "contains half a surrogate pair, which is not text"],
+  ["1e100000", "1e100000", "Infinity is not a JSON number"],
+  ["nesting 20,000 deep", DEEP, "is nested more than 64 levels deep"],
+  ["10 MB", LARGE, "is 10000002 characters of JSON, at most 262144 are stored"],
+].map(([name = "", text = "", problem = ""]) => ({
+  name,
+  text,
+  value: JSON.parse(text) as unknown,
+  problem,
+}));
+
+export interface BadText {
+  readonly name: string;
+  readonly text: string;
+  /** What is said of it as a name. */
+  readonly problem: string;
+  /** What is kept of it as a message. */
+  readonly kept: string;
+}
+
+/** Names and other short texts. */
+export const BAD_TEXT: readonly BadText[] = [
+  { name: "a NUL character", text: "a\u0000b", problem: "contains a control character", kept: "a\ufffdb" },
+  {
+    name: "a lone surrogate",
+    text: "a\ud800b",
+    problem: "contains half a surrogate pair, which is not text",
+    kept: "a\ufffdb",
+  },
+  {
+    name: "10 MB",
+    text: "x".repeat(10_000_000),
+    problem: "is longer than 200 characters",
+    kept: "x".repeat(2_000),
+  },
+];
