@@ -3,7 +3,8 @@
 import type { TaskRunId } from "./ids.ts";
 
 /** `task`: written by `context.log`. `system`: written by the executor about its process. */
-export type LogStream = "stdout" | "stderr" | "task" | "system";
+export type LogStream = (typeof LOG_STREAMS)[number];
+export const LOG_STREAMS = ["stdout", "stderr", "task", "system"] as const;
 
 /** Of a longer log these many bytes at its beginning are kept … */
 export const LOG_HEAD_BYTES = 65_536;

@@ -1,7 +1,8 @@
 /** Stores what executions print, many logs at once. What cannot be stored is kept within bounds and tried again. */
 
+import { inspect } from "node:util";
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
-import { LOG_HEAD_BYTES, type LogStream } from "../domain/log.ts";
+import { LOG_HEAD_BYTES, LOG_STREAMS, type LogStream } from "../domain/log.ts";
 import type { Pool } from "../store/database.ts";
 import { type LogWrite, writeLogs } from "../store/logs/write.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
@@ -46,7 +47,7 @@ export function createLogWriter(deps: LogWriterDeps): LogWriter {
         write: (content, stream = "task") => {
           if (log !== null && log.ending !== null) return;
           log ??= { taskRunId, claimNo, claimedBy, backlog: new LogBacklog(), dueAtMs: 0, ending: null };
-          log.backlog.write(stream, typeof content === "string" ? asLine(content) : content);
+          log.backlog.write(LOG_STREAMS.includes(stream) ? stream : "task", toBytes(content));
           storage.storeSoon(log);
         },
         // One that ignores its signal is ended twice: when it is settled, and when it ends.
@@ -146,6 +147,12 @@ async function store(pool: Pool, due: readonly OpenLog[]): Promise<ReadonlySet<T
 
 function nextDue({ backlog }: OpenLog): number {
   return monotonicMs() + (backlog.printed > LOG_HEAD_BYTES ? FLUSH_LONG_MS : FLUSH_MS);
+}
+
+/** It is promised never to throw: whatever a task hands over by mistake is shown as it is. */
+function toBytes(content: unknown): Uint8Array {
+  if (content instanceof Uint8Array) return content;
+  return asLine(typeof content === "string" ? content : inspect(content));
 }
 
 function asLine(text: string): Buffer {

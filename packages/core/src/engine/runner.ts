@@ -24,6 +24,8 @@ import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.
 import type { HeldClaim } from "./held-claims.ts";
 
 const LONGEST_MESSAGE = 2_000;
+/** What others build on: short, and safe in a log, a metric and a terminal. */
+const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
 /** An outside job that could not be asked is asked again after this. */
 const POLL_AGAIN_MS = 10_000;
 
@@ -163,6 +165,9 @@ function outcomeOf(answer: PollAnswer): Outcome {
     }
     case "running":
       return { kind: "poll_again", pollInMs: requireDelay("pollInMs", answer.pollInMs), problem: null };
+    default:
+      // Not by its type, but a poll passes on what others answer.
+      throw new TypeError(`A poll answers running, succeeded or failed, not ${String(answer)}`);
   }
 }
 
@@ -238,13 +243,18 @@ function deferred(error: unknown): Outcome | null {
 }
 
 function failed(error: unknown, executor: Executor, attempt: number): Outcome {
-  const says = error instanceof SchedulerError || error instanceof ExecutionFailedError;
   return {
     kind: "failed",
-    code: says ? error.code : "HANDLER_FAILED",
+    code: codeOf(error),
     message: messageOf(error),
     ...inAnswer(decisionOn(error, executor, attempt)),
   };
+}
+
+/** What is no code would be no outcome: the schema demands one. */
+function codeOf(error: unknown): string {
+  const says = error instanceof SchedulerError || error instanceof ExecutionFailedError;
+  return says && CODE.test(String(error.code)) ? error.code : "HANDLER_FAILED";
 }
 
 /** What an error says by itself goes before what its kind makes of errors. */

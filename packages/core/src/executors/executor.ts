@@ -75,7 +75,10 @@ export class ExecutionStoppedError extends Error {
 /** Thrown by an executor to fail the attempt with an outcome of its own instead of HANDLER_FAILED. */
 export class ExecutionFailedError extends Error {
   override readonly name = "ExecutionFailedError";
-  /** A stable code, in upper case: the outcome of the task run. */
+  /**
+   * A stable code, the outcome of the task run: at most 100 upper case letters, digits and underscores, a letter first.
+   * Anything else counts as HANDLER_FAILED.
+   */
   readonly code: string;
   readonly retryable: boolean;
 

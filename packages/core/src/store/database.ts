@@ -183,8 +183,9 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
 
 /** The server could not store a value as it is: no second try will change that. */
 export function isRefusedValue(error: unknown): boolean {
-  // Class 22 is data exceptions, 54 is limits of the program such as the nesting of a value.
-  return isOfClass(error, /^(?:22|54)/);
+  // Class 22 is data exceptions, 54 is limits of the program such as the nesting of a value; then what a column or a
+  // CHECK of the schema demands of one.
+  return isOfClass(error, /^(?:22|54|23502|23514)/);
 }
 
 /** The server refused one of the rows of a statement, and with it all that were written together. */
