@@ -54,7 +54,8 @@ export function defineProcess(definition: ProcessDefinition = {}): TaskDefinitio
       try {
         return await run({ ...wanted, cwd, env: { ...env, ...wanted.env } }, folder, context);
       } finally {
-        await rm(folder, { recursive: true, force: true });
+        // What cannot be removed says nothing about how the process ended.
+        await rm(folder, { recursive: true, force: true }).catch(() => {});
       }
     },
   };

@@ -1,6 +1,8 @@
 /** What a process answers: the file it was given for it, or the last line on standard output that says so. */
 
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { TextDecoder } from "node:util";
 import { ExecutionFailedError } from "../executor.ts";
 
 const OUTPUT_MARK = "SIGNALBOX_OUTPUT:";
@@ -10,7 +12,7 @@ const MAX_OUTPUT_BYTES = 1_048_576;
 export interface OutputLine {
   readonly read: (bytes: Uint8Array) => void;
   /** What followed the mark in its last line; null: there was none. */
-  readonly last: () => string | null;
+  readonly last: () => Buffer | null;
 }
 
 const MARK = Buffer.from(OUTPUT_MARK);
@@ -24,7 +26,7 @@ const NEW_LINE = 10;
 export function watchForOutputLine(): OutputLine {
   /** The beginning of a line that may be one; null: in the middle of one that is not. */
   let line: Buffer | null = Buffer.alloc(0);
-  let last: string | null = null;
+  let last: Buffer | null = null;
 
   /** Answers what comes behind the line that the bytes are in; null: it goes on. */
   const finishLine = (bytes: Buffer): Buffer | null => {
@@ -58,36 +60,55 @@ function asCandidate(line: Buffer): Buffer | null {
   return isLike ? line.subarray(0, MARK.length + MAX_OUTPUT_BYTES + 1) : null;
 }
 
-function valueOf(line: Buffer | null): string | null {
-  return line === null || line.length < MARK.length ? null : line.toString("utf8", MARK.length);
+function valueOf(line: Buffer | null): Buffer | null {
+  return line === null || line.length < MARK.length ? null : line.subarray(MARK.length);
 }
 
 /** The file goes before the line; neither of them means that there is no output. */
-export async function readOutput(file: string, line: string | null): Promise<unknown> {
-  const text = (await readStart(file)) || line;
-  if (text === null || text.trim() === "") return null;
-  if (Buffer.byteLength(text) > MAX_OUTPUT_BYTES)
+export async function readOutput(file: string, line: Buffer | null): Promise<unknown> {
+  const inFile = await readStart(file);
+  const bytes = inFile.length > 0 ? inFile : (line ?? inFile);
+  if (bytes.length > MAX_OUTPUT_BYTES)
     throw notStorable(`The output is longer than ${MAX_OUTPUT_BYTES} bytes`);
+  const text = decode(bytes);
+  if (text.trim() === "") return null;
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw notStorable(`The output is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw notStorable(`The output is not JSON: ${messageOf(error)}`);
+  }
+}
+
+/** Bytes that are no text would come out as other ones: an output is kept as it is, or not at all. */
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw notStorable("The output is not UTF-8");
   }
 }
 
 /** A process that removed its file gave no output by it. */
-async function readStart(file: string): Promise<string> {
+async function readStart(file: string): Promise<Buffer> {
   try {
-    const handle = await open(file, "r");
+    // Without waiting: it may be a pipe by now, to which nobody writes.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      if (!(await handle.stat()).isFile()) throw notStorable("The output file is not a file any more");
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_OUTPUT_BYTES + 1), 0);
-      return buffer.toString("utf8", 0, bytesRead);
+      return buffer.subarray(0, bytesRead);
     } finally {
       await handle.close();
     }
-  } catch {
-    return "";
+  } catch (error) {
+    if (error instanceof ExecutionFailedError) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
+    throw notStorable(`The output file cannot be read: ${messageOf(error)}`);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function notStorable(message: string): ExecutionFailedError {
