@@ -51,7 +51,10 @@ export interface CreateOptions {
   readonly idempotencyKey?: string;
 }
 
-/** Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer). */
+/**
+ * Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer); with a
+ * `TypeError` what cannot be sent as JSON.
+ */
 export interface Client {
   readonly baseUrl: string;
   createTask(spec: TaskSpec, options?: CreateOptions): Promise<CreatedTask>;
@@ -128,7 +131,13 @@ function requestOf({ body, idempotencyKey }: Omit<Call, "path">): RequestInit {
     "content-type": "application/json",
     ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
   };
-  return { method: "POST", headers, body: JSON.stringify(body) };
+  return { method: "POST", headers, body: JSON.stringify(body, finite) };
+}
+
+/** JSON has no such number: null would arrive, and nobody would know. */
+function finite(_: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  throw new TypeError(`${value} is not a JSON number; it would be sent as null`);
 }
 
 async function exchange(

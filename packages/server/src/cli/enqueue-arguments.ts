@@ -28,10 +28,17 @@ export function taskSpecOf(kind: string, args: EnqueueArguments, now: Date): Tas
 
 function parseInput(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, finite);
   } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
     throw new UsageError(`--input is not JSON; give for example --input '{"seconds":2}'`, { cause });
   }
+}
+
+/** 1e400 is read as Infinity, which would be sent as null. */
+function finite(_: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  throw new UsageError("--input has a number that is too large");
 }
 
 /** Only a known mode at the end is one: a colon may be part of the name. */

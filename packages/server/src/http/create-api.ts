@@ -46,6 +46,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   });
   // A form can send text/plain without asking first; nothing here reads it.
   app.removeContentTypeParser("text/plain");
+  readOnlyUtf8(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
     answerError(
@@ -69,4 +70,21 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
 function pathOf({ url }: FastifyRequest): string {
   return url.split("?")[0] ?? url;
+}
+
+/** By default bytes that are no UTF-8 become other characters, and the client would never know. */
+function readOnlyUtf8(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  app.removeContentTypeParser("application/json");
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
+    let text: string;
+    try {
+      text = utf8.decode(body);
+    } catch {
+      done(new RequestError("INVALID_REQUEST", "The body is not UTF-8"));
+      return;
+    }
+    void parse(request, text, done);
+  });
 }
