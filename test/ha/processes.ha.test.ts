@@ -9,7 +9,7 @@ import { type Cluster, createCluster } from "./cluster.ts";
 import type { Instance } from "./instance.ts";
 import { INSTANCE_SETTINGS } from "./instance-messages.ts";
 import { type OwnPostgres, startOwnPostgres } from "./own-postgres.ts";
-import { memoryOf, processesOf } from "./task-processes.ts";
+import { processesOf } from "./task-processes.ts";
 import { until } from "./until.ts";
 
 const { leaseMs } = INSTANCE_SETTINGS;
@@ -195,38 +195,6 @@ it("ends the whole group of a canceled task run within its grace", async () => {
   // The grace, a beat in case that the NOTIFY was lost, and a second for a busy machine.
   expect(performance.now() - from).toBeLessThan(500 + INSTANCE_SETTINGS.beatMs + 2_000);
   await until("they are CANCELED", async () => (await outcomes("CANCELED")) === 3, { withinMs: WITHIN_MS });
-});
-
-it("keeps its memory while a process prints a gigabyte, and the beginning and the end of it", async () => {
-  const instance = await cluster.add();
-  const [warmUp = ""] = await enqueue({ shell: "head -c 20000000 /dev/zero" });
-  await until("it is warm", async () => (await scheduler.get(warmUp)).status === "DONE", {
-    withinMs: WITHIN_MS,
-  });
-  const before = memoryOf(instance.pid).highest;
-  const from = performance.now();
-
-  const [taskRunId = ""] = await enqueue({
-    shell: `printf 'the beginning\\377\\n'; yes | head -c 1000000000; printf 'the end\\n'`,
-  });
-  await until("it is DONE", async () => (await scheduler.get(taskRunId)).status === "DONE", {
-    withinMs: WITHIN_MS,
-  });
-
-  const seconds = (performance.now() - from) / 1000;
-  const grown = memoryOf(instance.pid).highest - before;
-  const { entries } = await scheduler.readLog(taskRunId, { limit: 1_000 });
-  const printed = entries.filter(({ stream }) => stream === "stdout");
-  const text = printed.map((entry) => entry.text).join("");
-  expect(text.startsWith("the beginning\uFFFD\ny\n")).toBe(true);
-  expect(text.endsWith("y\nthe end\n")).toBe(true);
-  expect(text.length).toBeLessThan(1_400_000);
-  expect(printed.reduce((sum, { leftOutBytes }) => sum + leftOutBytes, 0)).toBeGreaterThan(998_000_000);
-  expect(grown).toBeLessThan(100_000_000);
-  expect(instance.count("instance.fenced")).toBe(0);
-  process.stdout.write(
-    `1 GB printed in ${seconds.toFixed(1)} s, memory grew by ${Math.round(grown / 1e6)} MB\n`,
-  );
 });
 
 async function outcomes(outcome: string): Promise<number> {

@@ -68,3 +68,9 @@ export function hasTest(text: string, title: string): boolean {
   const literal = JSON.stringify(title).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`\\(\\s*${literal},\\s*(?:\\{[^}]*\\},\\s*)?(?:async )?\\(`).test(text);
 }
+
+/** Titles, and the file they are in. */
+export function testsIn(text: string): readonly { readonly file: string; readonly title: string }[] {
+  const [, titles = "", file = ""] = /^(.*) in `([^`]+)`$/s.exec(text.trim()) ?? [];
+  return [...titles.matchAll(/"([^"]+)"/g)].map(([, title = ""]) => ({ file, title }));
+}

@@ -1,7 +1,7 @@
 /** Holds docs/proof.md: every pair of acts has its row, and the tests that a row names are there. */
 import { expect, test } from "vitest";
 import { isThere, read, tableUnder } from "./markdown.ts";
-import { hasTest } from "./page-rules.ts";
+import { hasTest, testsIn } from "./page-rules.ts";
 
 const ACTS = ["promote", "claim", "settle", "rescue", "cancel", "renew"];
 const rows = tableUnder(read("docs/proof.md"), "The 21 pairs");
@@ -30,9 +30,3 @@ test("docs/proof.md with a test that is not there would be refused", () => {
   expect(wrong).toMatchObject({ title: "flies to the moon" });
   expect(hasTest(read(wrong?.file ?? ""), wrong?.title ?? "")).toBe(false);
 });
-
-/** Titles, and the file they are in. */
-function testsIn(text: string): readonly { readonly file: string; readonly title: string }[] {
-  const [, titles = "", file = ""] = /^(.*) in `([^`]+)`$/s.exec(text.trim()) ?? [];
-  return [...titles.matchAll(/"([^"]+)"/g)].map(([, title = ""]) => ({ file, title }));
-}
