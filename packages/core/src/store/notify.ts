@@ -13,9 +13,16 @@ export const WAKE_CHANNELS: readonly WakeChannel[] = [
   "signalbox_log",
 ];
 
+/** From here on nothing is sent: a transaction that sends into a full queue cannot commit, and this is only a hint. */
+const NEARLY_FULL = 0.9;
+
 export async function notifyChannels(db: Database, channels: readonly WakeChannel[]): Promise<void> {
   if (channels.length === 0) return;
   await db.query(
-    sql("notifyChannels")`SELECT pg_notify(channel, '') FROM unnest(${channels}::text[]) AS g (channel)`,
+    sql("notifyChannels")`
+      SELECT pg_notify(channel, '')
+        FROM unnest(${channels}::text[]) AS g (channel)
+       WHERE (SELECT pg_notification_queue_usage()) < ${NEARLY_FULL}
+    `,
   );
 }
