@@ -7,6 +7,7 @@ export interface PlanNode {
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
   readonly "Index Cond"?: string;
+  readonly "Join Type"?: string;
   readonly "Subplan Name"?: string;
   readonly Plans?: readonly PlanNode[];
 }

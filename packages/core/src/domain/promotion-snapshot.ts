@@ -19,7 +19,7 @@ export interface ResourceSnapshot extends ResourceView {
 }
 
 export interface LimitSnapshot extends LimitView {
-  /** Unused slots below the limit, lowest first; enough for the candidates. */
+  /** Unused slots below the limit, enough for the candidates or as many as there is room for. */
   readonly freeSlots: readonly number[];
 }
 

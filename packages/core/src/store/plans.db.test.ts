@@ -148,6 +148,8 @@ describe("candidates", () => {
     expect(new Set(reads(plans.get("loadLimits")))).toEqual(
       new Set(["run_pkey", "queue_pkey", "key_limit_pkey", "hold_pkey"]),
     );
+    // Free slots are what lies between those that are taken: no slot is asked for by itself.
+    expect((plans.get("loadLimits") ?? []).filter((node) => node["Join Type"] === "Anti")).toEqual([]);
     expect(new Set(reads(plans.get("countAvailable")))).toEqual(new Set(["hold_pkey", "task_run_pkey"]));
     expect(new Set(reads(plans.get("loadRates")))).toEqual(
       new Set(["rate_pkey", "rate_slot_pkey", "task_run_pkey"]),

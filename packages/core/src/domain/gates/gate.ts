@@ -48,7 +48,7 @@ export interface ResourceView {
 }
 
 export interface LimitView {
-  /** 0: unlimited. */
+  /** 0: unlimited, and nobody is counted. */
   readonly limit: number;
   /** Task runs of this scope that are AVAILABLE or RUNNING. */
   readonly active: number;

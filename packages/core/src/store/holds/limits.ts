@@ -20,15 +20,18 @@ export async function loadLimits(
   const rows = await db.query(
     sql<{ scope: LimitScope; limit: number; active: string; freeSlots: readonly number[] }>("loadLimits")`
       SELECT g.scope, l.slot_limit AS "limit", used.active,
-             CASE WHEN l.slot_limit = 0
+             CASE WHEN l.slot_limit = 0 OR used.top + ${wanted}::integer < l.slot_limit
                   THEN ARRAY(SELECT used.top + n FROM generate_series(1, ${wanted}::integer) AS n)
-                  -- Below the limit, and no further than needed: at most "active" of these slots are taken.
-                  ELSE ARRAY(SELECT slot
-                               FROM generate_series(0, least(l.slot_limit, used.active + ${wanted})::integer - 1) AS slot
-                              WHERE NOT EXISTS (SELECT FROM signalbox.hold
-                                                 WHERE hold.scope = g.scope AND hold.slot = slot.slot)
-                              ORDER BY slot
-                              LIMIT ${wanted})
+                  -- Not enough room behind the last one: those between, then those behind.
+                  ELSE ARRAY(SELECT free.slot
+                               FROM (SELECT hold.slot, lag(hold.slot, 1, -1) OVER (ORDER BY hold.slot) AS before
+                                       FROM signalbox.hold
+                                      WHERE hold.scope = g.scope) AS taken
+                              CROSS JOIN LATERAL generate_series(taken.before + 1, least(taken.slot, l.slot_limit) - 1)
+                                    AS free (slot)
+                              UNION ALL
+                             SELECT slot FROM generate_series(used.top + 1, l.slot_limit - 1) AS free (slot)
+                              LIMIT least(${wanted}, greatest(0, l.slot_limit - used.active)))
              END AS "freeSlots"
         FROM unnest(${scopes}::text[], ${parts.map(({ over }) => over)}::text[],
                     ${parts.map(({ name }) => name)}::text[]) AS g (scope, over, name)
@@ -48,9 +51,11 @@ export async function loadLimits(
                              ${LIMIT_OF_A_KEY})
               WHERE g.over = 'key') AS l
        CROSS JOIN LATERAL (
-             SELECT count(*) AS active, coalesce(max(slot), -1) AS top
-               FROM signalbox.hold
-              WHERE hold.scope = g.scope) AS used
+             -- Nobody counts where there is no limit; who holds the last slot is known at a glance.
+             SELECT CASE WHEN l.slot_limit = 0 THEN 0
+                         ELSE (SELECT count(*) FROM signalbox.hold WHERE hold.scope = g.scope) END AS active,
+                    coalesce((SELECT max(slot) FROM signalbox.hold WHERE hold.scope = g.scope), -1) AS top
+             OFFSET 0) AS used            -- so that they are counted once
     `,
   );
   return new Map(
