@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { parkingIn, statusesIn } from "../../test/look.ts";
 import { waitUntil } from "../../test/wait-until.ts";
+import { findFronts } from "../store/task-runs/woken.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { promoteOnce } from "./promoter.ts";
 import type { EnqueuedMany } from "./scheduler-face.ts";
@@ -43,6 +44,21 @@ describe("the fair share of a run", () => {
       state: "blocking",
       causes: [{ cause: { share: SHARE, available: SHARE }, position: 40, lineLength: 40 }],
     });
+  });
+
+  it("when woken is looked at no deeper than it has room, but for one that tells when to look again", async () => {
+    const scheduler = await box.scheduler({ slots: 3 });
+    const { runId } = await enqueueRun(scheduler, "nightly", 60);
+    await promoteAll(scheduler);
+    const looked = async (): Promise<number | undefined> =>
+      await box.pool("promoter").transaction(async (tx) => {
+        const [front] = await findFronts(tx, [{ blockedOn: "FAIR_SHARE", blockedKey: runId ?? "" }], 100);
+        return front?.taskRunIds.length;
+      });
+
+    expect(await looked()).toBe(1);
+    await scheduler.claim();
+    expect(await looked()).toBe(2 * 3);
   });
 
   it("is filled again by claims, and everything runs in the end", async () => {

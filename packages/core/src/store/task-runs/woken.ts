@@ -1,7 +1,10 @@
+import { fairShareOf } from "../../domain/fair-share.ts";
+import { asRunId, type RunId } from "../../domain/ids.ts";
 import { limitScopeAt, type Parking } from "../../domain/waiting-cause.ts";
 import type { Transaction } from "../database.ts";
-import { loadLimits } from "../holds/limits.ts";
+import { countAvailable, loadLimits } from "../holds/limits.ts";
 import { LINE_DEPTH } from "../holds/resources.ts";
+import { loadServed } from "../rules/load.ts";
 import { findParked, findParkedAtResources, findParkedAtVersions, type ParkedFront } from "./parked.ts";
 
 /** Those parked where something may have opened: the front of each, as far as it can be let go. */
@@ -20,14 +23,18 @@ export async function findFronts(
     elsewhere.flatMap((parking) => limitScopeAt(parking) ?? []),
     0,
   );
-  const deep = elsewhere.map((parking) => {
+  const shares = await roomInShares(tx, keysAt("FAIR_SHARE").map(asRunId));
+  const depthOf = (parking: Parking): number => {
+    // At least one: a claim that commits at this moment wakes nobody, so somebody must find out when to look again.
+    if (parking.blockedOn === "FAIR_SHARE")
+      return Math.max(1, 2 * (shares.get(asRunId(parking.blockedKey)) ?? 0));
     const scope = limitScopeAt(parking);
     const limit = scope === null ? undefined : limits.get(scope);
-    if (limit === undefined || limit.limit === 0) return { ...parking, depth: batchSize };
+    if (limit === undefined || limit.limit === 0) return batchSize;
     // Twice as many as have room: some of those that find a slot are held up by a resource.
-    const room = Math.max(0, limit.limit - limit.active);
-    return { ...parking, depth: Math.min(batchSize, 2 * room) };
-  });
+    return 2 * Math.max(0, limit.limit - limit.active);
+  };
+  const deep = elsewhere.map((parking) => ({ ...parking, depth: Math.min(batchSize, depthOf(parking)) }));
   return [
     ...(await findParkedAtVersions(tx, keysAt("VERSION_ORDER"), LINE_DEPTH)),
     ...(await findParked(
@@ -36,4 +43,12 @@ export async function findFronts(
     )),
     ...(await findParkedAtResources(tx, keysAt("RESOURCE_BUSY"), LINE_DEPTH)),
   ];
+}
+
+/** How many more of each run may be AVAILABLE. */
+async function roomInShares(tx: Transaction, runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, number>> {
+  if (runIds.length === 0) return new Map();
+  const share = fairShareOf((await loadServed(tx)).slots);
+  const available = await countAvailable(tx, runIds);
+  return new Map(runIds.map((runId) => [runId, share - (available.get(runId) ?? 0)]));
 }
