@@ -4,8 +4,8 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
 import { makeOlder } from "../../test/make-older.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
-import { waitUntilBlocked } from "../../test/wait-until.ts";
-import { firstIdAt } from "../domain/ids.ts";
+import { waitUntilBlocked, waitUntilBlockedOrDone } from "../../test/wait-until.ts";
+import { asTaskId, firstIdAt } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { KeepMs } from "../domain/retention.ts";
 import type { Pool } from "../store/database.ts";
@@ -76,6 +76,24 @@ describe("a task that has been kept long enough", () => {
     });
     expect([await count("retention_range"), await count("queue_deadline")]).toEqual([0, 0]);
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("goes with what its run was paused by", async () => {
+    const scheduler = await box.scheduler();
+    const { runId } = await scheduler.enqueueMany([echo.task(1)], { run: { title: "nightly" } });
+    await scheduler.runUntilIdle();
+    if (runId !== null) await scheduler.pause({ runId });
+    await scheduler.pause({ queue: "mail" });
+    await makeOlder(box, 31 * DAY);
+
+    await prune();
+
+    expect(await box.query("SELECT over, name FROM signalbox.pause")).toEqual([
+      { over: "queue", name: "mail" },
+    ]);
+    expect(await box.query("SELECT data->>'scope' AS scope FROM signalbox.event_store")).toEqual([
+      { scope: "queue:mail" },
+    ]);
   });
 
   it("goes by how it ended, and by what is asked for at the moment", async () => {
@@ -316,6 +334,24 @@ describe("the pruner and others at the same moment", () => {
     expect(prunedTasks(await pruned)).toBe(1);
     await expect(retry).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
     expect(await counts()).toMatchObject({ task: 0, task_run: 0, run: 0 });
+  });
+
+  it("a stop that is put on a task that is going: it waits, and finds no task", async () => {
+    const taskId = asTaskId(await oldFailure(false));
+    const scheduler = await box.scheduler({ name: "stopper" });
+    const pruning = box.pool("pruner");
+    const pause = pruning.pauseBefore("COMMIT");
+
+    const pruned = prune(KEEP, pruning);
+    await pause.reached;
+    const put = scheduler.putStop(taskId, "APPROVAL");
+    put.catch(() => {});
+    await waitUntilBlockedOrDone(box.db.client, "signalbox stopper", put);
+    pause.resume();
+
+    expect(prunedTasks(await pruned)).toBe(1);
+    await expect(put).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    expect(await count("stop")).toBe(0);
   });
 
   it("another pruner: it does not wait, it leaves it to the other", async () => {

@@ -70,8 +70,21 @@ export async function deleteEmptyRuns(tx: Transaction, runIds: readonly RunId[])
     `,
   );
   const ids = gone.map(({ id }) => id);
-  await deleteEvents(tx, ids);
+  await deleteEvents(tx, [...ids, ...(await deletePauses(tx, ids))]);
   return ids.map(asRunId);
+}
+
+/** Answers by which ids their events are kept. */
+async function deletePauses(tx: Transaction, runIds: readonly string[]): Promise<readonly string[]> {
+  if (runIds.length === 0) return [];
+  const gone = await tx.query(
+    sql<{ id: string }>("deletePauses")`
+      DELETE FROM signalbox.pause
+       WHERE over = 'run' AND name = ANY (${runIds}::text[])
+      RETURNING md5('pause:run:' || name)::uuid AS id
+    `,
+  );
+  return gone.map(({ id }) => id);
 }
 
 async function deleteEvents(tx: Transaction, aggregateIds: readonly string[]): Promise<void> {

@@ -20,7 +20,8 @@ export async function putStop(tx: Transaction, taskId: TaskId, { code, detail }:
   const put = await tx.query(
     sql("putStop")`
       INSERT INTO signalbox.stop (task_id, code, detail)
-      SELECT id, ${code}, ${detail} FROM signalbox.task WHERE id = ${taskId}
+      -- The pruner may be deleting it at this moment: then there is no such task.
+      SELECT id, ${code}, ${detail} FROM signalbox.task WHERE id = ${taskId} FOR KEY SHARE
           ON CONFLICT (task_id, code) DO UPDATE SET detail = excluded.detail
       RETURNING task_id
     `,
