@@ -43,6 +43,9 @@ describe("a kind that no live instance can run", () => {
 
     expect(pass.kind === "passed" && pass.demoted.toSorted()).toEqual([plain.taskRunId, holder.taskRunId]);
     expect(await parkingIn(box, plain.taskRunId)).toBe("NO_EXECUTOR sql");
+    expect(await box.query("SELECT DISTINCT data->>'because' AS because FROM signalbox.event_store")).toEqual(
+      [{ because: "NO_EXECUTOR" }],
+    );
     expect(await holdersIn(box, "resource:orders")).toEqual([]);
     await box.scheduler({ name: "third", tasks: [sql] });
     await scheduler.promote();
@@ -128,6 +131,18 @@ describe("a demotion", () => {
     expect(event?.data).toMatchObject({ from: "AVAILABLE", to: "PENDING", taskId });
     expect(new Date(String(event?.data["availableAt"]))).toEqual(availableAt);
     expect(await scheduler.get(taskRunId)).toMatchObject({ status: "PENDING", availableAt: null });
+  });
+
+  it("of what older rules of a queue let in is not the work of a rule of a resource", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1, { queue: "mail" }));
+    await box.query("INSERT INTO signalbox.queue (name, rules_no) VALUES ('mail', 1)");
+
+    await scheduler.pause({ resource: "orders" });
+    await scheduler.setWindows({ resource: "orders" }, []);
+    expect(await box.statusOf(taskRunId)).toBe("AVAILABLE");
+    await scheduler.pause({ queue: "sms" });
+    expect(await box.statusOf(taskRunId)).toBe("PENDING");
   });
 
   it("keeps the place in line", async () => {

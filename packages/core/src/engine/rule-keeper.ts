@@ -93,6 +93,8 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
     wakeups.send("signalbox_gate");
     return answer;
   };
+  /** Only the rules of queues have a number: those of runs and resources send back what they close themselves. */
+  const inForce = (what: Pausable) => ("queue" in what ? close : change);
   return {
     setQueue: async (name, { limit, weight }) => {
       requireWords("queue", name);
@@ -101,7 +103,7 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
       await close(async (tx) => await changeQueue(tx, name, { limit, weight }));
     },
     pause: async (what, request = {}) =>
-      await close(async (tx) => {
+      await inForce(what)(async (tx) => {
         const scope = pauseScopeOf(what);
         if ("runId" in what && !(await isRun(tx, what.runId)))
           throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
@@ -112,7 +114,7 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
     setWindows: async (what, windows) => {
       const scope = windowScopeOf(what);
       const parsed = windows.map((window, index) => parseWindow(window, `windows[${index}]`));
-      await close(async (tx) => await changeWindows(tx, scope, parsed));
+      await inForce(what)(async (tx) => await changeWindows(tx, scope, parsed));
     },
     setKeyLimit: async (concurrencyKey, limit) => {
       requireWords("concurrencyKey", concurrencyKey);

@@ -149,7 +149,8 @@ describe("candidates", () => {
       new Set(["run_pkey", "queue_pkey", "key_limit_pkey", "hold_pkey"]),
     );
     // Free slots are what lies between those that are taken: no slot is asked for by itself.
-    expect((plans.get("loadLimits") ?? []).filter((node) => node["Join Type"] === "Anti")).toEqual([]);
+    const bySlot = expect.objectContaining({ "Join Type": "Anti" });
+    expect(plans.get("loadLimits")).not.toContainEqual(bySlot);
     expect(new Set(reads(plans.get("countAvailable")))).toEqual(new Set(["hold_pkey", "task_run_pkey"]));
     expect(new Set(reads(plans.get("loadRates")))).toEqual(
       new Set(["rate_pkey", "rate_slot_pkey", "task_run_pkey"]),
@@ -190,22 +191,20 @@ describe("demotion", () => {
       await demoteClosed(tx, 100);
       await demoteStrays(tx, 100);
       await demoteTaskRuns(tx, [ID], "PAUSED");
-      await findAvailableHolders(tx, [`run:${RUN}`]);
+      await findAvailableHolders(tx, `run:${RUN}`);
     });
 
     expect(reads(plans.get("leaveReadyClosed"))).toEqual(["ready_closing", "Tid Scan ready"]);
     expect(new Set(reads(plans.get("leaveReadyStray")))).toEqual(
       new Set(["ready_pkey", "ready_pkey (whole)", "queue_pkey", "Seq Scan instance", "Tid Scan ready"]),
     );
-    expect(conditionsOf(plans.get("leaveReadyStray"), "ready_pkey")).toContainEqual(
-      expect.stringMatching(/queue = .* AND \(rules_no < /),
-    );
+    const outdated = expect.stringMatching(/queue = .* AND \(rules_no < /);
+    expect(conditionsOf(plans.get("leaveReadyStray"), "ready_pkey")).toContainEqual(outdated);
     expect(new Set(reads(plans.get("leaveReadyNow")))).toEqual(
       new Set(["task_run_pkey", "ready_pkey", "Tid Scan ready"]),
     );
-    expect(conditionsOf(plans.get("leaveReadyNow"), "ready_pkey")).toContainEqual(
-      expect.stringMatching(/rules_no = .* AND \(task_run_id = /),
-    );
+    const wholeKey = expect.stringMatching(/rules_no = .* AND \(task_run_id = /);
+    expect(conditionsOf(plans.get("leaveReadyNow"), "ready_pkey")).toContainEqual(wholeKey);
     expect(reads(plans.get("findAvailableHolders"))).toEqual(["hold_pkey", "task_run_pkey"]);
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });

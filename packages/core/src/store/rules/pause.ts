@@ -24,7 +24,7 @@ export async function pauseScope(
   if (!(await writePause(tx, scope, true, request))) return false;
   const { over, name } = partsOf(scope);
   if (over === "queue") await outdateReady(tx, name);
-  else await demoteTaskRuns(tx, await findAvailableHolders(tx, [scope]), "PAUSED");
+  else await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "PAUSED");
   return true;
 }
 

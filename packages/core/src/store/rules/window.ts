@@ -33,6 +33,6 @@ export async function changeWindows(
     `,
   );
   if (over === "queue") await outdateReady(tx, name);
-  else await demoteTaskRuns(tx, await findAvailableHolders(tx, [scope]), "WINDOW");
+  else await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "WINDOW");
   await wakeGates(tx, [wakeWindow(scope)]);
 }

@@ -11,7 +11,12 @@ import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
 import { enterWaiting } from "./enter-waiting.ts";
 
-export type DemotionCause = "PAUSED" | "WINDOW" | "RULES_CHANGED" | "STOPPED";
+export type DemotionCause = "PAUSED" | "WINDOW" | "RULES_CHANGED" | "STOPPED" | "NO_EXECUTOR";
+
+interface Demotion {
+  readonly taskRunId: TaskRunId;
+  readonly because: DemotionCause;
+}
 
 /** Those whose window has closed while nobody claimed them. */
 export async function demoteClosed(tx: Transaction, limit: number): Promise<readonly TaskRunId[]> {
@@ -28,7 +33,7 @@ export async function demoteClosed(tx: Transaction, limit: number): Promise<read
       RETURNING task_run_id AS "taskRunId"
     `,
   );
-  return await backToPending(tx, toIds(rows), "WINDOW");
+  return await backToPending(tx, toDemotions(rows, "WINDOW"));
 }
 
 /** Greater than any number that the rules of a queue have come to. */
@@ -41,7 +46,7 @@ const AFTER_ALL_RULES = 2_147_483_647;
  */
 export async function demoteStrays(tx: Transaction, limit: number): Promise<readonly TaskRunId[]> {
   const rows = await tx.query(
-    sql<{ taskRunId: string }>("leaveReadyStray")`
+    sql<{ taskRunId: string; outdated: boolean }>("leaveReadyStray")`
       WITH RECURSIVE part (kind, queue) AS (        -- from one queue of a kind to the next, each by one look at the index
         (SELECT kind, queue FROM signalbox.ready ORDER BY kind, queue LIMIT 1)
         UNION ALL
@@ -73,10 +78,17 @@ export async function demoteStrays(tx: Transaction, limit: number): Promise<read
                        LIMIT ${limit}
                          FOR UPDATE SKIP LOCKED) AS r
                 LIMIT ${limit}))
-      RETURNING task_run_id AS "taskRunId"
+      RETURNING task_run_id AS "taskRunId",
+                rules_no < coalesce((SELECT q.rules_no FROM signalbox.queue AS q WHERE q.name = ready.queue), 0) AS outdated
     `,
   );
-  return await backToPending(tx, toIds(rows), "RULES_CHANGED");
+  return await backToPending(
+    tx,
+    rows.map(({ taskRunId, outdated }) => ({
+      taskRunId: asTaskRunId(taskRunId),
+      because: outdated ? "RULES_CHANGED" : "NO_EXECUTOR",
+    })),
+  );
 }
 
 /** These, and now: a claim that is taking one of them is waited for, and then it was before us. */
@@ -93,37 +105,31 @@ export async function demoteTaskRuns(
       RETURNING task_run_id AS "taskRunId"
     `,
   );
-  return await backToPending(tx, toIds(rows), because);
+  return await backToPending(tx, toDemotions(rows, because));
 }
 
-/** The holders of these scopes that nobody has claimed yet. */
-export async function findAvailableHolders(
-  tx: Transaction,
-  scopes: readonly string[],
-): Promise<readonly TaskRunId[]> {
+/** The holders of a scope that nobody has claimed yet. */
+export async function findAvailableHolders(tx: Transaction, scope: string): Promise<readonly TaskRunId[]> {
   const rows = await tx.query(
     sql<{ taskRunId: string }>("findAvailableHolders")`
       SELECT t.id AS "taskRunId"
         FROM signalbox.hold AS h
         JOIN signalbox.task_run AS t ON t.id = h.task_run_id
-       WHERE h.scope = ANY (${scopes}::text[]) AND t.status = 'AVAILABLE'
+       WHERE h.scope = ${scope} AND t.status = 'AVAILABLE'
        ORDER BY t.id
     `,
   );
   return toIds(rows);
 }
 
-async function backToPending(
-  tx: Transaction,
-  taskRunIds: readonly TaskRunId[],
-  because: DemotionCause,
-): Promise<readonly TaskRunId[]> {
-  if (taskRunIds.length === 0) return [];
+async function backToPending(tx: Transaction, demotions: readonly Demotion[]): Promise<readonly TaskRunId[]> {
+  if (demotions.length === 0) return [];
+  const ids = demotions.map(({ taskRunId }) => taskRunId);
   const rows = await tx.query(
     sql<{ taskRunId: string }>("demoteTaskRuns")`
       WITH mine AS MATERIALIZED (
         SELECT id, available_at FROM signalbox.task_run
-         WHERE id = ANY (${taskRunIds}::uuid[]) AND status = 'AVAILABLE'
+         WHERE id = ANY (${ids}::uuid[]) AND status = 'AVAILABLE'
          ORDER BY id
            FOR UPDATE
       ), moved AS (
@@ -135,7 +141,8 @@ async function backToPending(
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.demoted',
-               jsonb_build_object('from', 'AVAILABLE', 'to', 'PENDING', 'because', ${because}::text,
+               jsonb_build_object('from', 'AVAILABLE', 'to', 'PENDING', 'because',
+                                  (${demotions.map(({ because }) => because)}::text[])[array_position(${ids}::uuid[], id)],
                                   'taskId', task_id, 'runId', run_id, 'availableAt', available_at)
           FROM moved
       )
@@ -146,6 +153,13 @@ async function backToPending(
   await enterWaiting(tx, moved);
   await wakeGates(tx, [...(await releaseHolds(tx, moved, [])), ...(await ratesFreedBy(tx, moved))]);
   return moved;
+}
+
+function toDemotions(
+  rows: readonly { readonly taskRunId: string }[],
+  because: DemotionCause,
+): readonly Demotion[] {
+  return toIds(rows).map((taskRunId) => ({ taskRunId, because }));
 }
 
 function toIds(rows: readonly { readonly taskRunId: string }[]): readonly TaskRunId[] {
