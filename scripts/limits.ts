@@ -143,6 +143,12 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     name: "POLL_AGAIN_MS",
     unit: "ms",
   },
+  {
+    what: "wait of `stop` for what always ends, and for processes, after `drainMs` and `obeyMs`",
+    file: `${CORE}/engine/engine.ts`,
+    name: "LONGEST_END_MS",
+    unit: "ms",
+  },
   { what: "polls of one instance at once", file: `${CORE}/engine/poller.ts`, name: "POLLS_AT_ONCE" },
   {
     what: "silence of the event loop that is an event, and makes an instance not ready",

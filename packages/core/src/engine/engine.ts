@@ -107,7 +107,9 @@ export function createEngine(deps: EngineDeps): Engine {
       if (!(await allEnded(memberships, settings.drainMs))) {
         memberships.stopExecutions();
         // Each of them ends, or is taken for stuck in its own time.
-        await allEnded(memberships, Number.POSITIVE_INFINITY);
+        const withinMs = longestObeyMs(deps) + LONGEST_END_MS;
+        if (!(await allEnded(memberships, withinMs)))
+          onError(new Error(`Something did not end within ${withinMs} ms`), "draining");
       }
       await processes.close();
       await Promise.all(Object.values(loops).map((loop) => loop.stop()));
@@ -135,6 +137,17 @@ function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {
     watcher: watcherLoop(parts),
     pruner: prunerLoop(parts),
   };
+}
+
+/**
+ * How long an instance that leaves waits for the end of what says that it always ends, and of processes. Then it leaves
+ * without it, and its lease runs out by itself: nobody gets that work before.
+ */
+const LONGEST_END_MS = 10_000;
+
+function longestObeyMs({ settings, executors }: EngineDeps): number {
+  const given = [...executors.values()].map(({ obeyMs }) => obeyMs ?? 0);
+  return Math.max(settings.obeyMs, ...given.filter(Number.isFinite));
 }
 
 /** Also hands back claims whose answers were lost: they would cost an interruption otherwise. */

@@ -3,38 +3,22 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { deferred } from "../../test/deferred.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
+import { startIn, untilTold } from "../../test/started.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntil, waitUntilBlocked } from "../../test/wait-until.ts";
 import { exclusive } from "../domain/resource.ts";
 import { letGo } from "../executors/answers.ts";
-import { defineTask, type TaskDefinition, type TaskOptions } from "../executors/define-task.ts";
+import { defineTask } from "../executors/define-task.ts";
 import { takeClaimLock } from "../store/holds/claim-lock.ts";
-import { createScheduler } from "./scheduler.ts";
-import type { Scheduler } from "./scheduler-face.ts";
-import type { SchedulerOptions } from "./settings.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 
 const box = await openFixture(inject("adminUrl"));
-let started: Scheduler[] = [];
+const { create, running, stopAll } = startIn(box);
 afterEach(async () => {
-  for (const scheduler of started) await scheduler.stop();
-  started = [];
+  await stopAll();
   await box.clear();
 });
 afterAll(box.close);
-
-function create(options: Partial<SchedulerOptions> = {}): Scheduler {
-  const scheduler = createScheduler({
-    databaseUrl: box.db.url,
-    tasks: [echo],
-    leaseMs: 3_000,
-    beatMs: 300,
-    pollIntervalMs: 200,
-    ...options,
-  });
-  started.push(scheduler);
-  return scheduler;
-}
 
 async function liveInstances(): Promise<number> {
   return Number(await box.value("SELECT count(*) FROM signalbox.instance WHERE state <> 'DEAD'"));
@@ -105,19 +89,6 @@ it("stops while its listener's connection is dead on the other side", async () =
 
   expect(await liveInstances()).toBe(0);
 });
-
-/** Starts, enqueues one task of this kind and waits until it runs. */
-async function running(
-  task: TaskDefinition<unknown>,
-  options: Partial<SchedulerOptions>,
-  spec: TaskOptions = {},
-): Promise<{ readonly scheduler: Scheduler; readonly taskRunId: string; readonly taskId: string }> {
-  const scheduler = create({ tasks: [task], leaseMs: 60_000, ...options });
-  await scheduler.start();
-  const enqueued = await scheduler.enqueue(task.task(null, spec));
-  await waitUntil("it runs", async () => (await box.statusOf(enqueued.taskRunId)) === "RUNNING");
-  return { scheduler, ...enqueued };
-}
 
 describe("stop", () => {
   it("hands back what it is given while it leaves, unstarted", async () => {
@@ -216,12 +187,6 @@ describe("stop", () => {
     expect((await other.checkInvariants()).violations).toEqual([]);
   });
 });
-
-async function untilTold(signal: AbortSignal): Promise<never> {
-  return await new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
-}
 
 it("ends what runs too long although it blocks the event loop, and keeps its lease meanwhile", async () => {
   const events: SchedulerEvent[] = [];
