@@ -149,6 +149,12 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     name: "LONGEST_END_MS",
     unit: "ms",
   },
+  {
+    what: "tries of `stop` to record a result",
+    file: `${CORE}/engine/engine.ts`,
+    name: "RECORD_PATIENCE_MS",
+    unit: "ms",
+  },
   { what: "polls of one instance at once", file: `${CORE}/engine/poller.ts`, name: "POLLS_AT_ONCE" },
   {
     what: "silence of the event loop that is an event, and makes an instance not ready",

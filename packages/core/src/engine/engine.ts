@@ -113,10 +113,7 @@ export function createEngine(deps: EngineDeps): Engine {
       }
       await processes.close();
       await Promise.all(Object.values(loops).map((loop) => loop.stop()));
-      await recordTheRest(parts).catch((error: unknown) => {
-        // The database is away. What is not recorded is rescued by whoever finds it.
-        onError(error, "settler");
-      });
+      await recordPatiently(parts);
       await memberships.leave();
       health.stop();
     },
@@ -148,6 +145,24 @@ const LONGEST_END_MS = 10_000;
 function longestObeyMs({ settings, executors }: EngineDeps): number {
   const given = [...executors.values()].map(({ obeyMs }) => obeyMs ?? 0);
   return Math.max(settings.obeyMs, ...given.filter(Number.isFinite));
+}
+
+/** How long an instance that leaves tries to record what its executions came to. */
+const RECORD_PATIENCE_MS = 5_000;
+const RECORD_AGAIN_MS = 250;
+
+/** A result that is not recorded now is lost with the process: whoever rescues its task run begins it again. */
+async function recordPatiently(parts: EngineParts): Promise<void> {
+  const untilMs = monotonicMs() + RECORD_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await recordTheRest(parts);
+    } catch (error) {
+      parts.onError(error, "settler");
+      if (monotonicMs() >= untilMs) return;
+      await wait(RECORD_AGAIN_MS);
+    }
+  }
 }
 
 /** Also hands back claims whose answers were lost: they would cost an interruption otherwise. */

@@ -87,7 +87,8 @@ export interface Scheduler extends Rules {
   /**
    * Leaves it: claims nothing more, waits for what runs up to `drainMs`, then tells it to end, and resolves when nothing
    * of it is RUNNING any more. A handler that ignores its signal for `obeyMs` is left behind: it fails with HANDLER_STUCK.
-   * What says that it always ends has 10 s more, and so have processes; then its lease runs out by itself.
+   * What says that it always ends has 10 s more, and so have processes; then its lease runs out by itself. A result that
+   * the database does not take is tried again for 5 s.
    */
   readonly stop: () => Promise<void>;
   /** Whether this instance does its share, by what it knows itself: for a readiness probe. Asks nobody. */

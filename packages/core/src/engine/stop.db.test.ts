@@ -1,4 +1,4 @@
-/** An instance that is stopped when something is in its way: it leaves in time. */
+/** An instance that is stopped when something is in its way: it leaves in time, and loses no result that it can record. */
 
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { deferred } from "../../test/deferred.ts";
@@ -14,6 +14,32 @@ afterEach(async () => {
   await box.clear();
 });
 afterAll(box.close);
+
+it("a last result that could not be recorded at once is tried again before it leaves", async () => {
+  const end = deferred<string>();
+  const slow = defineTask({ kind: "slow", run: async () => await end.promise });
+  const clearedAway = deferred();
+  let failures = 0;
+  const onEvent = (event: SchedulerEvent): void => {
+    if (event.type !== "loop.failed" || event.loop !== "settler") return;
+    failures += 1;
+    // Once by its loop, once by the stop.
+    if (failures === 2)
+      void box.query("DELETE FROM signalbox.task_run_result").then(() => clearedAway.resolve());
+  };
+  const { scheduler, taskRunId } = await running(slow, { onEvent });
+  await box.query("INSERT INTO signalbox.task_run_result (task_run_id, output) VALUES ($1, '0')", [
+    taskRunId,
+  ]);
+
+  const stopping = scheduler.stop();
+  end.resolve("well");
+  await clearedAway.promise;
+  await stopping;
+
+  expect(await box.statusOf(taskRunId)).toBe("DONE");
+  expect(await box.value("SELECT count(*) FROM signalbox.instance WHERE state <> 'DEAD'")).toBe("0");
+});
 
 it("what never ends although it says so keeps it for a while, and nobody gets its work before the lease is over", async () => {
   const end = deferred();
