@@ -48,7 +48,7 @@ async function warmUp(): Promise<void> {
     onOverdueFailed: () => {},
   });
   await until(() => renewed);
-  await first.stop();
+  first.stop();
 }
 
 afterAll(async () => {
@@ -91,7 +91,7 @@ beforeEach(async () => {
   });
   await until(() => renewals > 0);
 });
-afterEach(async () => await lease.stop());
+afterEach(() => lease.stop());
 
 async function until(condition: () => boolean): Promise<void> {
   const giveUpAt = monotonicMs() + 20_000;
@@ -202,7 +202,7 @@ it("lets the next life be renewed by the same thread, and the one before by nobo
   };
   await begin();
   await until(() => (lives[0]?.renewed ?? 0) > 0);
-  await lives[0]?.lease.stop();
+  lives[0]?.lease.stop();
   await begin();
   await until(() => (lives[1]?.renewed ?? 0) > 0);
   const before = lives[0]?.renewed;
@@ -212,7 +212,7 @@ it("lets the next life be renewed by the same thread, and the one before by nobo
 
   expect(lives[0]?.renewed).toBe(before);
   expect(await beatAt(lives[0]?.instanceId)).toBe(beatOfFirst);
-  await lives[1]?.lease.stop();
+  lives[1]?.lease.stop();
 });
 
 async function beatAt(bootId: InstanceId | undefined): Promise<string | undefined> {

@@ -37,7 +37,7 @@ export interface LeaseKeeper {
   unwatch: (held: HeldClaim) => void;
   /** What a warden must know of it. */
   readonly source: LeaseSource;
-  stop: () => Promise<void>;
+  stop: () => void;
 }
 
 /** Without a good beat for this part of the lease, it is given up: the rest is the time to stop in. */
@@ -96,7 +96,7 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
         renewer.reportTo(path);
       },
     },
-    stop: async () => {
+    stop: () => {
       over = true;
       clearInterval(timer);
       renewer.rest(instanceId);
@@ -116,6 +116,9 @@ function watchOf(renewer: LeaseRenewer, instanceId: InstanceId): Pick<LeaseKeepe
   };
 }
 
+/** A main loop that is not blocked finds it overdue at the same moment and knows more: it goes first. */
+const MAIN_LOOP_FIRST_MS = 1_000;
+
 /** With what is to be written made up beforehand: the thread only compares clocks. */
 function watchedClaim({ claim }: HeldClaim, claimedBy: InstanceId, obeyMs: number): WatchedClaim | null {
   const { taskRunId, claimNo, runId, policy } = claim;
@@ -124,7 +127,7 @@ function watchedClaim({ claim }: HeldClaim, claimedBy: InstanceId, obeyMs: numbe
   if (runningMs === undefined || claim.job !== null || !Number.isFinite(obeyMs)) return null;
   const message = `It ran for more than ${runningMs} ms while the event loop was blocked, so that nobody could stop it`;
   const settlement = settle({ kind: "stuck", message, byShutdown: false }, policy, claim, Math.random());
-  const overdueAtMs = monotonicMs() + runningMs + obeyMs;
+  const overdueAtMs = monotonicMs() + runningMs + obeyMs + MAIN_LOOP_FIRST_MS;
   return { taskRunId, claimNo, claimedBy, runId, settlement, overdueAtMs };
 }
 

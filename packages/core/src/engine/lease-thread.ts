@@ -142,11 +142,10 @@ function tellFailed(kind: "failed" | "overdue_failed", instanceId: InstanceId, e
 async function keepEndingOverdue(): Promise<void> {
   for (;;) {
     const instanceId = life?.instanceId;
-    try {
-      for (const ended of await overdue.endOverdue()) tell({ kind: "overdue", ...ended });
-    } catch (error) {
-      if (instanceId !== undefined) tellFailed("overdue_failed", instanceId, error);
-    }
+    const { ended, failures } = await overdue.endOverdue();
+    for (const each of ended) tell({ kind: "overdue", ...each });
+    if (instanceId !== undefined)
+      for (const error of failures) tellFailed("overdue_failed", instanceId, error);
     await wait(data.beatMs);
   }
 }

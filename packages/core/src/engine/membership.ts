@@ -136,7 +136,7 @@ export class Memberships {
   async leave(): Promise<void> {
     const life = this.#current;
     this.#current = null;
-    await life?.lease.stop();
+    life?.lease.stop();
     await this.#renewer?.end();
     if (life === null) return;
     // What ignores its signal and could not even be settled is still at work: nobody may take it over before the lease
@@ -170,7 +170,7 @@ export class Memberships {
     for (const held of running) stopExecution(held, "fence");
     this.#deps.emit({ type: "instance.fenced", instanceId, aborted: running.length });
     // Nothing is to be waited for here: the thread goes on with the next life.
-    void life.lease.stop();
+    life.lease.stop();
     this.#deps.onLost();
   }
 }

@@ -29,10 +29,14 @@ export interface OverdueWatch {
   readonly take: (request: WatchRequest) => void;
   /** The life they were claimed in is over: whoever rescues it settles them. */
   readonly forget: () => void;
-  /** Answers what it settled, and for whom. What fails is tried again by the next call. */
-  readonly endOverdue: () => Promise<
-    readonly { readonly taskRunId: TaskRunId; readonly instanceId: InstanceId }[]
-  >;
+  /** Each by itself. What fails is tried again by the next call. */
+  readonly endOverdue: () => Promise<EndedOverdue>;
+}
+
+export interface EndedOverdue {
+  /** What it settled, and for whom. */
+  readonly ended: readonly { readonly taskRunId: TaskRunId; readonly instanceId: InstanceId }[];
+  readonly failures: readonly unknown[];
 }
 
 export function watchOverdue(pool: Pool): OverdueWatch {
@@ -54,15 +58,20 @@ export function watchOverdue(pool: Pool): OverdueWatch {
     forget: () => watched.clear(),
     endOverdue: async () => {
       const overdue = [...watched.values()].filter(({ overdueAtMs }) => overdueAtMs < monotonicMs());
-      const ended: { taskRunId: TaskRunId; instanceId: InstanceId }[] = [];
+      const ended: EndedOverdue["ended"][number][] = [];
+      const failures: unknown[] = [];
       for (const claim of overdue) {
         // The main loop may have got to it while the one before was written.
         if (watched.get(claim.taskRunId) !== claim) continue;
         const { taskRunId, claimedBy } = claim;
-        if (await settleOne(claim)) ended.push({ taskRunId, instanceId: claimedBy });
-        forgetOne(claim);
+        try {
+          if (await settleOne(claim)) ended.push({ taskRunId, instanceId: claimedBy });
+          forgetOne(claim);
+        } catch (error) {
+          failures.push(error);
+        }
       }
-      return ended;
+      return { ended, failures };
     },
   };
 }
