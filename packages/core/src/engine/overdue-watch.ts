@@ -33,7 +33,7 @@ export interface OverdueWatch {
   readonly endOverdue: () => Promise<EndedOverdue>;
 }
 
-export interface EndedOverdue {
+interface EndedOverdue {
   /** What it settled, and for whom. */
   readonly ended: readonly { readonly taskRunId: TaskRunId; readonly instanceId: InstanceId }[];
   readonly failures: readonly unknown[];

@@ -1,7 +1,7 @@
 /** Settles what dead instances left RUNNING. Any instance may; two at once settle each task run once. */
 
 import { MAX_INTERRUPTIONS, type Settlement, settle } from "../domain/settlement.ts";
-import type { Pool, Transaction } from "../store/database.ts";
+import { isRefusedRow, type Pool, type Transaction } from "../store/database.ts";
 import { forgetDead, type LostInstance, markLost } from "../store/instances/instance.ts";
 import { returnOutsideJobs } from "../store/outside-jobs/let-go.ts";
 import { findLost, forgetLostBatches, type LostTaskRun, recordRescue } from "../store/task-runs/rescue.ts";
@@ -22,11 +22,16 @@ export interface RescueDeps {
 export async function rescueOnce({ pool, graceMs, batchSize, emit }: RescueDeps): Promise<number> {
   const lostInstances = await pool.transaction(async (tx) => await markLost(tx, graceMs));
   for (const instance of lostInstances) tellLost(emit, instance);
-  const { lost, settled, outside } = await pool.transaction(async (tx) => await settleLost(tx, batchSize));
+  const found = await pool.transaction(async (tx) => await findLost(tx, batchSize));
+  const outside = found.filter(goesOnOutside);
+  const { settled, failures } = await settleLost(
+    pool,
+    found.filter((taskRun) => !goesOnOutside(taskRun)),
+  );
   for (const row of settled)
     tellRescued(
       emit,
-      lost.find(({ taskRunId }) => taskRunId === row.taskRunId),
+      found.find(({ taskRunId }) => taskRunId === row.taskRunId),
       row,
     );
   // A transaction of its own: within one, task runs are locked in the order of their ids.
@@ -37,6 +42,7 @@ export async function rescueOnce({ pool, graceMs, batchSize, emit }: RescueDeps)
     await forgetLostBatches(tx);
     await forgetDead(tx, REMEMBER_DEAD_MS);
   });
+  if (failures.length > 0) throw failures[0];
   return resumed.length + settled.length;
 }
 
@@ -53,17 +59,31 @@ function goesOnOutside({ job, policy }: LostTaskRun): boolean {
 }
 
 interface Rescued {
-  readonly lost: readonly LostTaskRun[];
   readonly settled: readonly SettledTaskRun[];
-  /** To be resumed instead. */
-  readonly outside: readonly LostTaskRun[];
+  readonly failures: readonly unknown[];
 }
 
-async function settleLost(tx: Transaction, batchSize: number): Promise<Rescued> {
-  const found = await findLost(tx, batchSize);
-  const outside = found.filter(goesOnOutside);
-  const lost = found.filter((taskRun) => !goesOnOutside(taskRun));
-  if (lost.length === 0) return { lost, settled: [], outside };
+/** One that the database refuses to settle holds up none of the others: then each goes by itself. */
+async function settleLost(pool: Pool, lost: readonly LostTaskRun[]): Promise<Rescued> {
+  if (lost.length === 0) return { settled: [], failures: [] };
+  try {
+    return { settled: await pool.transaction(async (tx) => await settleTogether(tx, lost)), failures: [] };
+  } catch (error) {
+    if (!isRefusedRow(error)) throw error;
+    if (lost.length === 1) return { settled: [], failures: [error] };
+    const each: Rescued[] = [];
+    for (const taskRun of lost) each.push(await settleLost(pool, [taskRun]));
+    return {
+      settled: each.flatMap(({ settled }) => settled),
+      failures: each.flatMap(({ failures }) => failures),
+    };
+  }
+}
+
+async function settleTogether(
+  tx: Transaction,
+  lost: readonly LostTaskRun[],
+): Promise<readonly SettledTaskRun[]> {
   const settled = await settleTaskRuns(
     tx,
     lost.map((taskRun) => ({
@@ -78,7 +98,7 @@ async function settleLost(tx: Transaction, batchSize: number): Promise<Rescued> 
     tx,
     lost.filter(({ taskRunId }) => ids.has(taskRunId)),
   );
-  return { lost, settled, outside };
+  return settled;
 }
 
 function settlementOf({ instanceName, policy, attempt, interruptions, job }: LostTaskRun): Settlement {

@@ -1,4 +1,4 @@
-/** What the database refuses to record holds up nobody else. */
+/** What the database refuses to record holds up nobody else, whoever records it. */
 
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
@@ -70,4 +70,22 @@ it("a row that stands in the way of one holds up only that one, and not for long
   await scheduler.settle();
   expect(await scheduler.get(stuck ?? "")).toMatchObject({ status: "DONE", output: 2 });
   expect(scheduler.held.all()).toEqual([]);
+});
+
+it("nor does what a lost instance left and cannot be settled: the rescue of the others goes on", async () => {
+  const [doomed, healthy] = [await box.scheduler({ name: "doomed" }), await box.scheduler()];
+  const { taskRuns } = await doomed.enqueueMany([1, 2, 3].map((input) => echo.task(input)));
+  const [before, stuck, after] = taskRuns.map(({ taskRunId }) => taskRunId);
+  await doomed.claim();
+  await box.query("INSERT INTO signalbox.task_run_result (task_run_id, output) VALUES ($1, '0')", [stuck]);
+  await doomed.expireLease();
+
+  await expect(healthy.rescue()).rejects.toMatchObject({ code: "23505" });
+
+  expect(await box.statusOf(before ?? "")).toBe("FAILED");
+  expect(await box.statusOf(after ?? "")).toBe("FAILED");
+  expect(healthy.events.filter(({ type }) => type === "task_run.rescued")).toHaveLength(2);
+  await box.query("DELETE FROM signalbox.task_run_result WHERE task_run_id = $1", [stuck]);
+  expect(await healthy.rescue()).toBe(1);
+  expect((await healthy.checkInvariants()).violations).toEqual([]);
 });
