@@ -2,7 +2,6 @@
 
 import { request } from "node:http";
 import { createClient } from "@signalbox/contract";
-import type { FastifyInstance } from "fastify";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import type { ManualScheduler } from "../../packages/core/src/testing/manual-scheduler.ts";
 import { openFixture } from "../../packages/core/test/fixture.ts";
@@ -15,7 +14,7 @@ import { BAD_JSON, BAD_TEXT } from "./values.ts";
 const box = await openFixture(inject("adminUrl"));
 const unforeseen: unknown[] = [];
 let scheduler: ManualScheduler;
-let api: FastifyInstance;
+let api: ReturnType<typeof createApi>;
 let url: string;
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ export interface Asked {
   readonly reason: string | null;
 }
 
-export const MAX_REASON_CHARACTERS = 2_000;
+const MAX_REASON_CHARACTERS = 2_000;
 
 export function resolveAsked({ by, reason }: { readonly by?: string; readonly reason?: string } = {}): Asked {
   if (by !== undefined) requireName(by, (problem) => refuse("by", problem));
