@@ -49,4 +49,4 @@ export const FENCES: Readonly<Record<number, string>> = {
 };
 
 /** What they guard is not built. Whoever builds it takes the number out of here and adds the mutant. */
-export const NOT_BUILT: readonly number[] = [9, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46];
+export const NOT_BUILT: readonly number[] = [41, 42, 43, 44, 45, 46];
