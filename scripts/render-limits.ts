@@ -7,7 +7,8 @@ import { readFileSync } from "node:fs";
 import { DEFAULT_BACKOFF } from "../packages/core/src/domain/backoff.ts";
 import { resolveTaskSpec } from "../packages/core/src/domain/task-spec.ts";
 import { resolveSettings } from "../packages/core/src/engine/settings.ts";
-import { CORE, ENGINE_LIMITS, type Limit, PROCESS_LIMITS, SERVER_LIMITS, TASK_LIMITS } from "./limits.ts";
+import { CORE, ENGINE_LIMITS, type Limit, RULE_LIMITS, TASK_LIMITS } from "./limits.ts";
+import { PROCESS_LIMITS, SERVER_LIMITS } from "./outer-limits.ts";
 
 export function renderLimits(): string {
   return [
@@ -30,6 +31,16 @@ export function renderLimits(): string {
     "## Limits of a task",
     "",
     ...limitTable(TASK_LIMITS),
+    "",
+    "## Defaults of rules",
+    "",
+    ...table(["rule", "default"], RULE_DEFAULTS),
+    "",
+    "A rate has no default: a task may name one only after `setRate`.",
+    "",
+    "## Limits of rules",
+    "",
+    ...limitTable(RULE_LIMITS),
     "",
     "## Limits of the engine",
     "",
@@ -78,11 +89,13 @@ function defaultText(option: string, value: unknown): string {
 }
 
 function taskDefaults(): readonly (readonly string[])[] {
-  const { priority, input, policy } = resolveTaskSpec({ kind: "any" });
+  const { priority, input, policy, queue } = resolveTaskSpec({ kind: "any" });
   return [
     ["`input`", String(input)],
     ["`title`", "the kind"],
     ["`priority`", `${priority} (0 is the most urgent, 9 the least)`],
+    ["`queue`", `\`${queue}\``],
+    ["`tags`, `concurrencyKey`, `rate`, `stops`", "none"],
     ["`runAt`, `resources`, `version`", "none"],
     ["`retry.attempts`", String(policy.attempts)],
     ["`retry.backoff.firstMs`", grouped(String(DEFAULT_BACKOFF.firstMs))],
@@ -90,9 +103,17 @@ function taskDefaults(): readonly (readonly string[])[] {
     ["`retry.backoff.maxMs`", grouped(String(DEFAULT_BACKOFF.maxMs))],
     ["`onLost`", `\`${policy.onLost}\``],
     ["`timeouts`", "none"],
-    ["`limit` of a run", "0 (unlimited)"],
   ];
 }
+
+/** A queue and a concurrency key are there without being set up. */
+const RULE_DEFAULTS: readonly (readonly string[])[] = [
+  ["limit of a queue", "0 (unlimited)"],
+  ["weight of a queue", "1"],
+  ["limit of a concurrency key", "1"],
+  ["limit of a run", "0 (unlimited)"],
+  ["pauses, windows", "none"],
+];
 
 function limitTable(limits: readonly Limit[]): readonly string[] {
   return table(

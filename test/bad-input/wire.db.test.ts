@@ -129,7 +129,7 @@ it("a number that JSON does not have is sent neither by the client nor by the co
   await expect(createClient(url).createTask({ kind: "echo", input })).rejects.toThrow(
     new TypeError("Infinity is not a JSON number; it would be sent as null"),
   );
-  expect(() => taskSpecOf("echo", { resource: [], input: '{"a":[1e100000]}' }, new Date())).toThrow(
+  expect(() => taskSpecOf("echo", { resource: [], tag: [], input: '{"a":[1e100000]}' }, new Date())).toThrow(
     new UsageError("--input has a number that is too large"),
   );
 });

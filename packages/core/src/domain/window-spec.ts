@@ -15,7 +15,8 @@ export interface OneTimeWindowSpec {
 }
 
 const MIN_LASTS_MS = 60_000;
-const MAX_LASTS_MS = 366 * 86_400_000;
+/** 366 days. */
+const MAX_LASTS_MS = 31_622_400_000;
 const MAX_CHARACTERS = 200;
 // The calendar repeats after 400 years: what has no match from here on never has one.
 const CALENDAR_START_MS = Date.UTC(2000);

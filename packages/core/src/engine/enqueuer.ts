@@ -74,8 +74,10 @@ function oncePerKey(write: Write, key: string, request: string): Write {
   };
 }
 
+const LARGEST_RUN_LIMIT = 1_000_000;
+
 export function requireLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 0 || limit > 1_000_000)
+  if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST_RUN_LIMIT)
     throw new SchedulerError("INVALID_LIMIT", { limit });
 }
 

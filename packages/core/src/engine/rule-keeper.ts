@@ -72,6 +72,8 @@ export interface Rules {
 }
 
 const BITE = 500;
+const LARGEST_LIMIT = 1_000_000;
+const LARGEST_WEIGHT = 1_000;
 const MOST_STARTS = 10_000;
 
 export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
@@ -98,8 +100,8 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
   return {
     setQueue: async (name, { limit, weight }) => {
       requireWords("queue", name);
-      if (limit !== undefined) requireWhole("limit", limit, 0, 1_000_000);
-      if (weight !== undefined) requireWhole("weight", weight, 1, 1_000);
+      if (limit !== undefined) requireWhole("limit", limit, 0, LARGEST_LIMIT);
+      if (weight !== undefined) requireWhole("weight", weight, 1, LARGEST_WEIGHT);
       await close(async (tx) => await changeQueue(tx, name, { limit, weight }));
     },
     pause: async (what, request = {}) =>
@@ -118,7 +120,7 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
     },
     setKeyLimit: async (concurrencyKey, limit) => {
       requireWords("concurrencyKey", concurrencyKey);
-      requireWhole("limit", limit, 1, 1_000_000);
+      requireWhole("limit", limit, 1, LARGEST_LIMIT);
       await change(async (tx) => await changeKeyLimit(tx, concurrencyKey, limit));
     },
     setRate: async (name, { amount, perMs }) => {

@@ -17,6 +17,10 @@ test("everything that can be given", () => {
       version: "1.10",
       priority: 0,
       attempts: 3,
+      queue: "nightly",
+      tag: ["eu", "monthly"],
+      rate: "mail",
+      concurrencyKey: "customer:7",
     }),
   ).toEqual({
     kind: "report",
@@ -26,6 +30,10 @@ test("everything that can be given", () => {
     version: "1.10",
     priority: 0,
     retry: { attempts: 3 },
+    queue: "nightly",
+    tags: ["eu", "monthly"],
+    rate: "mail",
+    concurrencyKey: "customer:7",
   });
 });
 
@@ -65,5 +73,5 @@ test("--input must be JSON", () => {
 });
 
 function specOf(args: Partial<EnqueueArguments>) {
-  return taskSpecOf("report", { resource: [], ...args }, NOW);
+  return taskSpecOf("report", { resource: [], tag: [], ...args }, NOW);
 }

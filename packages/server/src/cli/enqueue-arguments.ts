@@ -11,11 +11,16 @@ export interface EnqueueArguments {
   readonly runAt?: string;
   readonly priority?: number;
   readonly attempts?: number;
+  readonly queue?: string;
+  readonly tag: readonly string[];
+  readonly rate?: string;
+  readonly concurrencyKey?: string;
 }
 
 export function taskSpecOf(kind: string, args: EnqueueArguments, now: Date): TaskSpec {
   return {
     kind,
+    ...rulesOf(args),
     ...(args.input === undefined ? {} : { input: parseInput(args.input) }),
     ...(args.title === undefined ? {} : { title: args.title }),
     ...(args.resource.length === 0 ? {} : { resources: args.resource.map(parseResource) }),
@@ -23,6 +28,16 @@ export function taskSpecOf(kind: string, args: EnqueueArguments, now: Date): Tas
     ...(args.runAt === undefined ? {} : { runAt: parseRunAt(args.runAt, now).toISOString() }),
     ...(args.priority === undefined ? {} : { priority: args.priority }),
     ...(args.attempts === undefined ? {} : { retry: { attempts: args.attempts } }),
+  };
+}
+
+/** What it shares with other tasks. */
+function rulesOf({ queue, tag, rate, concurrencyKey }: EnqueueArguments): Partial<TaskSpec> {
+  return {
+    ...(queue === undefined ? {} : { queue }),
+    ...(tag.length === 0 ? {} : { tags: [...tag] }),
+    ...(rate === undefined ? {} : { rate }),
+    ...(concurrencyKey === undefined ? {} : { concurrencyKey }),
   };
 }
 

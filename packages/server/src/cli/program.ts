@@ -78,10 +78,21 @@ function addEnqueue(program: Command, output: Output): void {
     .option("--version <version>", "dotted integers; smaller versions on its resources go first")
     .option(
       "--run-at <instant>",
-      "not before: an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d",
+      "not before: an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d from now",
     )
     .option("--priority <n>", "0 is the most urgent, 9 the least (default: 5)", wholeNumber(0, 9))
-    .option("--idempotency-key <key>", "makes it safe to repeat: the same key enqueues once")
+    .option("--queue <name>", "with whom it shares a limit, pauses and windows (default: default)")
+    .option("--tag <name>", "what lists can be filtered by; can be repeated", collect, [])
+    .option(
+      "--concurrency-key <key>",
+      "tasks with the same key run one at a time, unless the key has a limit",
+    )
+    .option("--rate <name>", "the rate that its start counts against")
+    .option(
+      "--idempotency-key <key>",
+      "makes it safe to repeat: the same key enqueues once. With --run-at give an instant: +1h is another one each time, " +
+        "and another request is refused",
+    )
     .option("--attempts <n>", "attempts in all, the first included (default: 1)", wholeNumber(1, 100))
     .action(async (kind: string, options: EnqueueOptions) => {
       const { enqueue } = await import("./commands/enqueue.ts");

@@ -75,6 +75,24 @@ test("enqueue with a key says the same id, however often it is typed", async () 
   });
 });
 
+test("enqueue says with what the task shares its limits, and by what lists find it", async () => {
+  await scheduler.setRate("mail", { amount: 100, perMs: 1_000 });
+  const names = ["--queue", "nightly", "--tag", "eu", "--tag", "monthly"];
+  await typed("enqueue", "flaky", ...names, "--rate", "mail", "--concurrency-key", "customer:7");
+
+  const { taskRuns } = await scheduler.list({ queue: "nightly", tag: "monthly" });
+  expect(taskRuns).toMatchObject([
+    { kind: "flaky", tags: ["eu", "monthly"], rate: "mail", concurrencyKey: "customer:7" },
+  ]);
+});
+
+test("enqueue with a run time from now and a key is another request each time", async () => {
+  const words = ["enqueue", "flaky", "--run-at", "+1h", "--idempotency-key", "order-43"];
+  await typed(...words);
+
+  await expect(typed(...words)).rejects.toMatchObject({ problem: { code: "IDEMPOTENCY_KEY_REUSED" } });
+});
+
 test("retry by an id says which attempt follows", async () => {
   const { taskId } = await scheduler.enqueue(flaky.task(null));
   await scheduler.runUntilIdle();
