@@ -50,6 +50,25 @@ it("does not keep a smaller version behind a larger one that waits for it", asyn
   expect(await box.statusOf(smaller.taskRunId)).toBe("AVAILABLE");
 });
 
+it.each([
+  ["alone", exclusive],
+  ["shared", shared],
+])("does not keep a smaller version, %s, behind several larger ones that wait for it", async (_, wanted) => {
+  const scheduler = await box.scheduler();
+  await scheduler.enqueue(echo.task(0, { resources: [exclusive("y")] }));
+  await scheduler.promote();
+  const resources = [exclusive("x"), exclusive("y")];
+  await scheduler.enqueueMany([1, 2, 3].map((input) => echo.task(input, { resources, version: "2" })));
+  await scheduler.promote();
+
+  const smaller = await scheduler.enqueue(echo.task(4, { resources: [wanted("x")], version: "1" }));
+  const pass = await scheduler.promote();
+
+  // Nothing else would look at it before "y" is free, or the slow sweep comes.
+  expect(pass).toMatchObject({ more: false });
+  expect(await box.statusOf(smaller.taskRunId)).toBe("AVAILABLE");
+});
+
 it("keeps a newcomer behind one that waits for another resource, though its own is free", async () => {
   const scheduler = await box.scheduler({ slots: 1 });
   const take = async (...names: readonly string[]): Promise<string> =>

@@ -87,8 +87,9 @@ function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
 }
 
 /**
- * The front of each line: up to and with the first that wants the resource alone, which is looked up where it stands
- * further back. Nobody behind it can go before it.
+ * The front of each line: up to and with the first that wants the resource alone and that nobody behind it can go
+ * before. One with a version is not such a one: who has a smaller version does not wait for it, but may have to wait
+ * for the next. The first that wants it alone is looked up where it stands further back.
  */
 export async function loadLines(
   db: Database,
@@ -102,7 +103,7 @@ export async function loadLines(
        CROSS JOIN LATERAL (
              (SELECT task_run_id, priority, enqueued_at, mode, version, in_sight
                 FROM (SELECT task_run_id, priority, enqueued_at, mode, version, count(*) OVER () AS in_sight,
-                             count(*) FILTER (WHERE mode = 'exclusive')
+                             count(*) FILTER (WHERE mode = 'exclusive' AND (version IS NULL OR priority < 0))
                                OVER (ORDER BY priority, enqueued_at, task_run_id
                                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS exclusive_ahead
                         FROM (SELECT task_run_id, priority, enqueued_at, mode, version
