@@ -1,0 +1,44 @@
+/** The model test for minutes: as many sequences as fit, and every step, gate and path among them. */
+
+import { afterAll, inject, it } from "vitest";
+import { requireTaken } from "../ha/sometimes.ts";
+import { newCoverage } from "../model/coverage.ts";
+import { checkSequences } from "../model/property.ts";
+import { openRig } from "../model/rig.ts";
+import { STEP_NAMES } from "../model/run-sequence.ts";
+import { longSeed, partOf } from "./long-settings.ts";
+import { writeProof } from "./proof.ts";
+
+const SECONDS = partOf(300);
+const SEQUENCES_A_ROUND = 10;
+/** The steps that harm instances; the others are what callers and instances do all day. */
+const FAULTS = ["crash", "expire", "leave", "loseClaim"];
+
+const rig = await openRig(inject("adminUrl"));
+afterAll(rig.close);
+
+it("does what the rules say, step by step, in sequence after sequence", async () => {
+  const fromMs = performance.now();
+  const coverage = newCoverage(STEP_NAMES);
+  let rounds = 0;
+  for (; performance.now() - fromMs < SECONDS * 1_000; rounds += 1) {
+    const seed = longSeed + rounds;
+    process.stdout.write(`Model: round ${rounds + 1}, seed ${seed}\n`);
+    await checkSequences(rig, { seed, sequences: SEQUENCES_A_ROUND }, coverage);
+  }
+  const { steps, gates, paths } = coverage;
+  const faults = Object.fromEntries(FAULTS.map((name) => [name, steps[name] ?? 0]));
+  const taken = Object.values(steps).reduce((sum, times) => sum + times, 0);
+
+  writeProof({
+    title: "Random sequences of steps do what an oracle of the rules says",
+    seed: longSeed,
+    seconds: (performance.now() - fromMs) / 1_000,
+    faults,
+    paths: { ...gates, ...paths },
+    notes: [
+      `${rounds * SEQUENCES_A_ROUND} sequences, ${taken} steps; the whole database compared after each`,
+    ],
+  });
+  requireTaken({ ...steps, ...gates, ...paths });
+});

@@ -1,0 +1,175 @@
+/**
+ * The oracle's memory: what must be in the database, by the rules alone. Written without the product's own decisions,
+ * so that the two can disagree. Ids and stamps are the only things it learns from the database.
+ */
+
+import { type Kind, RATE, type Wish } from "./steps.ts";
+
+export type Status = "PENDING" | "AVAILABLE" | "RUNNING" | "DONE" | "FAILED" | "CANCELED";
+export type GateName =
+  | "RUN_AT"
+  | "STOPPED"
+  | "PAUSED"
+  | "NO_EXECUTOR"
+  | "WINDOW"
+  | "VERSION_ORDER"
+  | "RUN_LIMIT"
+  | "QUEUE_LIMIT"
+  | "KEY_LIMIT"
+  | "FAIR_SHARE"
+  | "RATE_LIMIT"
+  | "RESOURCE_BUSY";
+
+/** A gate that blocks, and what it is about. */
+export interface Cause {
+  readonly gate: GateName;
+  readonly key: string;
+}
+
+export interface ModelTask {
+  readonly number: number;
+  readonly taskId: string;
+  readonly wish: Wish;
+  readonly run: ModelRun | null;
+  readonly stops: Set<string>;
+  readonly attempts: ModelTaskRun[];
+  /** Resources that are kept for it since an instance was lost with them, until it ends. */
+  readonly kept: Set<string>;
+}
+
+export interface ModelTaskRun {
+  readonly task: ModelTask;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly priority: number;
+  /** "" until it was seen. */
+  taskRunId: string;
+  enqueuedUs: number;
+  availableUs: number;
+  status: Status;
+  outcome: string | null;
+  deferrals: number;
+  later: boolean;
+  canceling: boolean;
+  parked: Cause | null;
+  claimNo: number | null;
+  claimedBy: string | null;
+  /** Of its run, queue, key and resources. */
+  readonly holds: Set<string>;
+}
+
+export interface ModelRun {
+  readonly runId: string;
+  readonly tasks: ModelTask[];
+  limit: number;
+}
+
+export interface ModelInstance {
+  readonly instanceId: string;
+  readonly name: string;
+  readonly kinds: readonly Kind[];
+  readonly slots: number;
+  state: "LIVE" | "DRAINING" | "DEAD";
+  expired: boolean;
+  /** Its process has ended: it does nothing any more, and nobody was told. */
+  gone: boolean;
+  /** What it believes to run. */
+  readonly held: Map<ModelTaskRun, { readonly claimNo: number; told: boolean }>;
+}
+
+export interface Model {
+  readonly tasks: ModelTask[];
+  readonly runs: ModelRun[];
+  readonly instances: ModelInstance[];
+  readonly queueLimits: Map<string, number>;
+  readonly keyLimits: Map<string, number>;
+  readonly paused: Set<string>;
+  readonly windows: Map<string, "open" | "closed">;
+  rateAmount: number;
+  /** Starts within the period. */
+  readonly rateStarts: ModelTaskRun[];
+  lastClaimNo: number;
+}
+
+export function emptyModel(): Model {
+  return {
+    tasks: [],
+    runs: [],
+    instances: [],
+    queueLimits: new Map(),
+    keyLimits: new Map(),
+    paused: new Set(),
+    windows: new Map(),
+    rateAmount: 0,
+    rateStarts: [],
+    lastClaimNo: 0,
+  };
+}
+
+export function taskRunsOf(model: Model): readonly ModelTaskRun[] {
+  return model.tasks.flatMap(({ attempts }) => attempts);
+}
+
+export function newestOf({ attempts, number }: ModelTask): ModelTaskRun {
+  const newest = attempts.at(-1);
+  if (newest === undefined) throw new Error(`Task ${number} has no attempt`);
+  return newest;
+}
+
+export function isOpen({ status }: ModelTaskRun): boolean {
+  return status === "PENDING" || isActive({ status });
+}
+
+export function isActive({ status }: Pick<ModelTaskRun, "status">): boolean {
+  return status === "AVAILABLE" || status === "RUNNING";
+}
+
+export function isLive({ state, expired }: ModelInstance): boolean {
+  return state === "LIVE" && !expired;
+}
+
+export function isServed(model: Model, kind: Kind): boolean {
+  return model.instances.some((instance) => isLive(instance) && instance.kinds.includes(kind));
+}
+
+export function queueLimit(model: Model, queue: string): number {
+  return model.queueLimits.get(queue) ?? 0;
+}
+
+/** Of the key itself, or of its group; one where nobody has said anything. */
+export function keyLimit(model: Model, key: string): number {
+  const group = `${key.slice(0, key.indexOf(":"))}:*`;
+  return model.keyLimits.get(key) ?? model.keyLimits.get(group) ?? 1;
+}
+
+export function holdersOf(model: Model, scope: string): readonly ModelTaskRun[] {
+  return taskRunsOf(model).filter(({ holds }) => holds.has(scope));
+}
+
+export function modeAt({ task }: ModelTaskRun, resource: string): "exclusive" | "shared" | null {
+  return task.wish.resources.find(({ name }) => name === resource)?.mode ?? null;
+}
+
+export function rateFree(model: Model): number {
+  const taken = taskRunsOf(model).filter(({ status, task }) => status === "AVAILABLE" && task.wish.rated);
+  return model.rateAmount - taken.length - model.rateStarts.length;
+}
+
+/** Priority, then when it was enqueued, then the id. */
+export function isAhead(a: ModelTaskRun, b: ModelTaskRun): boolean {
+  if (a.priority !== b.priority) return a.priority < b.priority;
+  if (a.enqueuedUs !== b.enqueuedUs) return a.enqueuedUs < b.enqueuedUs;
+  return a.taskRunId < b.taskRunId;
+}
+
+export function inLineOrder(taskRuns: readonly ModelTaskRun[]): readonly ModelTaskRun[] {
+  return taskRuns.toSorted((a, b) => (isAhead(a, b) ? -1 : 1));
+}
+
+export function labelOf({ task, attempt }: ModelTaskRun): string {
+  return `task ${task.number} attempt ${attempt}`;
+}
+
+export function rateOf({ rated }: Wish): string | null {
+  return rated ? RATE : null;
+}

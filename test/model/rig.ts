@@ -1,0 +1,117 @@
+/** The product, step by step, on a real PostgreSQL: one pool, callers that never start, instances without timers. */
+
+import type { InstanceId } from "../../packages/core/src/domain/ids.ts";
+import { claimOnce } from "../../packages/core/src/engine/claimer.ts";
+import { HeldClaims } from "../../packages/core/src/engine/held-claims.ts";
+import { createScheduler } from "../../packages/core/src/engine/scheduler.ts";
+import type { Scheduler } from "../../packages/core/src/engine/scheduler-face.ts";
+import { createSettler, type Settler } from "../../packages/core/src/engine/settler.ts";
+import type { SchedulerEvent } from "../../packages/core/src/engine/telemetry.ts";
+import { openPool, type Pool } from "../../packages/core/src/store/database.ts";
+import { joinCluster } from "../../packages/core/src/store/instances/instance.ts";
+import type { Claim } from "../../packages/core/src/store/task-runs/claim.ts";
+import { createTestDatabase, type TestDatabase } from "../../packages/core/src/testing/test-database.ts";
+import type { Kind } from "./steps.ts";
+
+export interface Rig {
+  readonly db: TestDatabase;
+  readonly pool: Pool;
+  readonly scheduler: Scheduler;
+  readonly instances: RigInstance[];
+  readonly query: (text: string, values?: readonly unknown[]) => Promise<void>;
+  /** As new, for the next sequence. */
+  readonly clear: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface RigInstance {
+  readonly instanceId: InstanceId;
+  readonly held: HeldClaims;
+  readonly settler: Settler;
+  /** What it has told since it was last asked. */
+  readonly events: SchedulerEvent[];
+  /** The commit of its next transaction is there, and its answer is not. */
+  readonly loseNextAnswer: () => void;
+  readonly claim: () => Promise<readonly Claim[]>;
+}
+
+export const BATCH = 100;
+export const LEASE_MS = 3_600_000;
+
+export async function openRig(adminUrl: string): Promise<Rig> {
+  const db = await createTestDatabase(adminUrl);
+  const pool = openPool({ url: db.url, size: 2, queryTimeoutMs: 20_000, applicationName: "signalbox model" });
+  const scheduler = createScheduler({ databaseUrl: db.url, tasks: [], name: "caller", poolSize: 2 });
+  const instances: RigInstance[] = [];
+  return {
+    db,
+    pool,
+    scheduler,
+    instances,
+    query: async (text, values = []) => {
+      await db.client.query({ text, values: [...values] });
+    },
+    clear: async () => {
+      instances.length = 0;
+      await db.clear();
+    },
+    close: async () => {
+      await scheduler.stop();
+      await pool.close();
+      await db.drop();
+    },
+  };
+}
+
+export async function joinRig(
+  { pool, instances }: Rig,
+  { name, kinds, slots }: { readonly name: string; readonly kinds: readonly Kind[]; readonly slots: number },
+): Promise<RigInstance> {
+  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs: LEASE_MS });
+  const held = new HeldClaims();
+  const events: SchedulerEvent[] = [];
+  const wire = lossyWire(pool);
+  const instance: RigInstance = {
+    instanceId,
+    held,
+    events,
+    settler: createSettler({ pool: wire.pool, batchSize: BATCH, emit: (event) => events.push(event) }),
+    loseNextAnswer: wire.loseNextAnswer,
+    claim: async () => {
+      const mine = { pool: wire.pool, instanceId, kinds, slots, batchSize: BATCH, held };
+      return (await claimOnce({ ...mine, isTrusted: () => true })).map(({ claim }) => claim);
+    },
+  };
+  instances.push(instance);
+  return instance;
+}
+
+class AnswerLost extends Error {}
+
+function lossyWire(pool: Pool): { readonly pool: Pool; readonly loseNextAnswer: () => void } {
+  let loses = false;
+  return {
+    loseNextAnswer: () => {
+      loses = true;
+    },
+    pool: {
+      ...pool,
+      transaction: async (work, first) => {
+        const answer = await pool.transaction(work, first);
+        if (!loses) return answer;
+        loses = false;
+        throw new AnswerLost("The answer was lost after the commit");
+      },
+    },
+  };
+}
+
+/** The answer of what may lose it. */
+export async function unlessLost<Answer>(work: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AnswerLost) return null;
+    throw error;
+  }
+}

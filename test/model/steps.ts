@@ -1,0 +1,99 @@
+/** What can happen in a sequence, as plain JSON: it is drawn at random, made smaller, printed and read back. */
+
+/** A task that is asked for. */
+export interface Wish {
+  readonly kind: Kind;
+  readonly queue: string;
+  readonly priority: number;
+  readonly resources: readonly { readonly name: string; readonly mode: "exclusive" | "shared" }[];
+  readonly version: string | null;
+  readonly concurrencyKey: string | null;
+  readonly rated: boolean;
+  readonly stopped: boolean;
+  /** Its run time lies far ahead. */
+  readonly later: boolean;
+  readonly attempts: number;
+  /** Whether the attempt after a failure waits. */
+  readonly backsOff: boolean;
+  readonly onLost: "retry" | "fail";
+  readonly timesOut: boolean;
+}
+
+export type Kind = "work" | "rare";
+export type OutcomeName = (typeof OUTCOMES)[number];
+/** A number names one of those that are there. */
+export type Scope = { readonly queue: string } | { readonly resource: string } | { readonly run: number };
+
+export type Step =
+  | { readonly do: "enqueue"; readonly tasks: readonly Wish[] }
+  | { readonly do: "enqueueRun"; readonly tasks: readonly Wish[]; readonly limit: number }
+  | { readonly do: "enqueueLargeRun"; readonly size: number }
+  | { readonly do: "pass" | "promote" | "sweep" | "rescue" | "passTime" | "passPeriod" }
+  | { readonly do: "claim" | "loseClaim" | "reconcile" | "renew"; readonly instance: number }
+  | { readonly do: "crash" | "expire" | "drain" | "leave"; readonly instance: number }
+  | { readonly do: "join"; readonly kinds: readonly Kind[]; readonly slots: number }
+  | {
+      readonly do: "settle";
+      readonly instance: number;
+      /** One after the other, over what it holds. */
+      readonly outcomes: readonly OutcomeName[];
+      readonly losesAnswer: boolean;
+    }
+  | {
+      readonly do: "settleOne";
+      readonly instance: number;
+      readonly which: number;
+      readonly outcome: OutcomeName;
+    }
+  | { readonly do: "cancel" | "retry"; readonly which: number; readonly byTask: boolean }
+  | { readonly do: "cancelRun"; readonly which: number }
+  | { readonly do: "timeOut" | "putStop" | "takeOffStop" | "explain" | "trespass"; readonly which: number }
+  | { readonly do: "pause" | "resume"; readonly what: Scope }
+  | { readonly do: "setWindows"; readonly what: Scope; readonly windows: "none" | "open" | "closed" }
+  | { readonly do: "setRunLimit"; readonly which: number; readonly limit: number }
+  | { readonly do: "setQueue"; readonly queue: string; readonly limit: number }
+  | { readonly do: "setKeyLimit"; readonly key: string; readonly limit: number }
+  | { readonly do: "setRate"; readonly amount: number };
+
+export type StepOf<Name extends Step["do"]> = WithName<Step, Name>;
+type WithName<Each, Name> = Each extends { readonly do: infer Names }
+  ? Name extends Names
+    ? Each
+    : never
+  : never;
+
+export const OUTCOMES = [
+  "success",
+  "failure",
+  "failureForGood",
+  "failureForLater",
+  "deferral",
+  "deferralForLater",
+  "stopped",
+  "stuck",
+  "stuckInShutdown",
+  "shutdown",
+] as const;
+export const KINDS: readonly Kind[] = ["work", "rare"];
+export const QUEUES: readonly string[] = ["default", "mail"];
+export const RESOURCES: readonly string[] = ["a", "b", "c"];
+export const KEYS: readonly string[] = ["k:1", "k:2"];
+export const RATE = "sms";
+export const STOP = "APPROVAL";
+
+/** A task that nothing stands in the way of. */
+export const PLAIN: Wish = {
+  kind: "work",
+  queue: "default",
+  priority: 5,
+  resources: [],
+  version: null,
+  concurrencyKey: null,
+  rated: false,
+  stopped: false,
+  later: false,
+  attempts: 1,
+  backsOff: false,
+  onLost: "retry",
+  timesOut: false,
+};
