@@ -17,6 +17,7 @@ const PATHS = [
   "handed back",
   "aborted",
   "resource kept",
+  "resource released",
   "went on after loss",
   "passed no larger version in line",
   "too many interruptions",

@@ -47,6 +47,8 @@ const wish: fc.Arbitrary<Wish> = fc
     priority: fc.integer({ min: 4, max: 6 }),
     resources,
     version: fc.option(fc.constantFrom("1", "2", "2.1", "10"), { freq: 2 }),
+    // Most may, or after the largest version nobody with another one would start.
+    outOfOrder: fc.constantFrom(true, true, true, false),
     concurrencyKey: fc.option(fc.constantFrom(...KEYS), { freq: 3 }),
     rated: seldom(2),
     stopped: seldom(9),
@@ -66,6 +68,8 @@ const scope: fc.Arbitrary<Scope> = fc.oneof(
 const outcome = fc.constantFrom<OutcomeName>("success", "success", "failure", ...OUTCOMES);
 const named = <Name extends Step["do"]>(...names: readonly Name[]): fc.Arbitrary<Name> =>
   fc.constantFrom(...names);
+
+const release = fc.record({ do: named("releaseReservation"), resource: fc.constantFrom(...RESOURCES) });
 
 /** How often each is drawn: work goes on most of the time, and rules change while it does. */
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -130,6 +134,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: named("setRate"), amount: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 1, arbitrary: release },
 );
 
 function some<Item>(item: fc.Arbitrary<Item>, most: number): fc.Arbitrary<Item[]> {
@@ -146,6 +151,8 @@ function slotsOfOne(): fc.Arbitrary<number> {
 
 /** Of what came last. */
 const CANCELS: readonly Step[] = [0, 1, 2, 3].map((which) => ({ do: "cancel", which, byTask: true }));
+
+const RELEASES: readonly Step[] = RESOURCES.map((resource) => ({ do: "releaseReservation", resource }));
 
 /** Steps that mean little without each other; drawn one by one they would seldom meet. */
 const phrase: fc.Arbitrary<readonly Step[]> = fc
@@ -175,6 +182,8 @@ const phrase: fc.Arbitrary<readonly Step[]> = fc
       [...take, { do: "settle", instance, outcomes: ["deferral"], losesAnswer: false }, promote],
       [...take, { do: "trespass", which }],
       [...take, ...lose, settle],
+      [...take, ...lose, promote, ...RELEASES, promote],
+      [...take, ...lose, ...RELEASES, promote],
       [...take, { do: "crash", instance }, ...lose, promote],
       [...take, { do: "cancel", which: 0, byTask: true }, reconcile, settle],
       [...take, { do: "cancelRun", which }, ...lose],

@@ -11,9 +11,9 @@ import { labelOf, type ModelInstance, type ModelTaskRun, newestOf, taskRunsOf } 
 import { addAttempt, backToPending, cancel as cancelIt, end, tally, unstart } from "./moves.ts";
 import { isDeferral, outcomeOf, settleIt } from "./outcomes.ts";
 import { pendingOf } from "./passes.ts";
-import { BATCH, type RigInstance, unlessLost } from "./rig.ts";
+import { BATCH, type Rig, type RigInstance, unlessLost } from "./rig.ts";
 import { type Command, pick, pickHolder, pickInstance, pickRun, pickTask, type Scene } from "./scene.ts";
-import type { OutcomeName } from "./steps.ts";
+import { type OutcomeName, QUEUED_MS } from "./steps.ts";
 
 const MOST_INTERRUPTIONS = 3;
 const quietly = (): void => {};
@@ -202,16 +202,14 @@ export const retry: Command<"retry"> = async (scene, { which, byTask }) => {
 export const timeOut: Command<"timeOut"> = async ({ rig, model, coverage }, { which }) => {
   const waits = [...pendingOf(model), ...taskRunsOf(model).filter(({ status }) => status === "AVAILABLE")];
   const taskRun = pick(
-    waits.filter(({ task }) => task.wish.timesOut),
+    waits.filter(({ task, later }) => task.wish.timesOut && !later),
     which,
   );
   if (taskRun === null) return false;
-  await rig.query(
-    "UPDATE signalbox.queue_deadline SET at = clock_timestamp() - interval '1 ms' WHERE task_run_id = $1",
-    [taskRun.taskRunId],
-  );
+  await allow(rig, taskRun, 0);
   const { failed } = await failOverdueOnce({ pool: rig.pool, batchSize: BATCH, emit: quietly });
   expect(failed, "timed out").toBe(1);
+  await allow(rig, taskRun, QUEUED_MS);
   const { attempt, interruptions, task } = taskRun;
   const again = attempt - interruptions < task.wish.attempts;
   const next = again ? { interruptions, later: task.wish.backsOff, keeps: false } : null;
@@ -219,3 +217,17 @@ export const timeOut: Command<"timeOut"> = async ({ rig, model, coverage }, { wh
   took(coverage, "queue timeout");
   return true;
 };
+
+/** Instead of letting time pass, which its place in line would show: how long its task may wait is another. */
+async function allow({ query }: Rig, { task: { taskId } }: ModelTaskRun, queuedMs: number): Promise<void> {
+  await query(
+    `WITH allowed AS (
+       UPDATE signalbox.task SET policy = jsonb_set(policy, '{timeouts,queuedMs}', to_jsonb($2::bigint)) WHERE id = $1
+     )
+     UPDATE signalbox.queue_deadline AS d
+        SET at = greatest(t.enqueued_at, t.run_at) + $2 * interval '1 ms'
+       FROM signalbox.task_run AS t
+      WHERE t.id = d.task_run_id AND t.task_id = $1`,
+    [taskId, queuedMs],
+  );
+}

@@ -34,6 +34,7 @@ const GATES: Readonly<Record<GateName, Keys>> = {
   PAUSED: (taskRun, { paused }) => pausableScopes(taskRun).filter((scope) => paused.has(scope)),
   NO_EXECUTOR: ({ task }, model) => (isServed(model, task.wish.kind) ? [] : [task.wish.kind]),
   WINDOW: (taskRun, { windows }) => windowScopes(taskRun).filter((scope) => windows.get(scope) === "closed"),
+  OUT_OF_ORDER: largerDone,
   VERSION_ORDER: smallerVersions,
   RUN_LIMIT: ({ task: { run } }, model) => {
     if (run === null || run.limit === 0) return [];
@@ -81,6 +82,19 @@ function isSmallerVersion(a: string, b: string): boolean {
     if (part !== other) return part < other;
   }
   return left.length < right.length;
+}
+
+/** Something larger has ended DONE there. */
+function largerDone(taskRun: ModelTaskRun, model: Model): readonly string[] {
+  const { version, resources, outOfOrder } = taskRun.task.wish;
+  if (version === null || outOfOrder || continuesAfterLoss(taskRun)) return [];
+  const larger = taskRunsOf(model).filter((other) => {
+    const theirs = other.task.wish.version;
+    return other.status === "DONE" && theirs !== null && isSmallerVersion(version, theirs);
+  });
+  return resources
+    .map(({ name }) => name)
+    .filter((name) => larger.some((other) => modeAt(other, name) !== null));
 }
 
 function smallerVersions(taskRun: ModelTaskRun, model: Model): readonly string[] {

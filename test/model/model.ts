@@ -12,6 +12,7 @@ export type GateName =
   | "PAUSED"
   | "NO_EXECUTOR"
   | "WINDOW"
+  | "OUT_OF_ORDER"
   | "VERSION_ORDER"
   | "RUN_LIMIT"
   | "QUEUE_LIMIT"
@@ -41,7 +42,7 @@ export interface ModelTaskRun {
   readonly task: ModelTask;
   readonly attempt: number;
   readonly interruptions: number;
-  readonly priority: number;
+  priority: number;
   /** "" until it was seen. */
   taskRunId: string;
   enqueuedUs: number;

@@ -20,7 +20,7 @@ import {
   queueLimit,
   taskRunsOf,
 } from "./model.ts";
-import { admit, demoteUnserved } from "./moves.ts";
+import { admit, demoteUnserved, end } from "./moves.ts";
 import { BATCH } from "./rig.ts";
 import type { Scene } from "./scene.ts";
 import { look, type Seen } from "./snapshot.ts";
@@ -82,6 +82,7 @@ function replay(scene: Scene, pass: Passed, seen: Seen, sweeps: boolean): void {
   const { model } = scene;
   const after = parkingsIn(seen);
   const promoted = new Set<string>(pass.promoted);
+  const refused = new Set<string>(pass.refused.map(({ taskRunId }) => taskRunId));
   const longLines = linesThatGoOn(model);
   const inLine: InLine = (other) => after.get(other.taskRunId)?.gate === "RESOURCE_BUSY";
   for (const taskRun of inLineOrder(pendingOf(model))) {
@@ -93,6 +94,13 @@ function replay(scene: Scene, pass: Passed, seen: Seen, sweeps: boolean): void {
       expectSlotsBelowLimits(taskRun, model, seen);
       continue;
     }
+    if (refused.has(taskRun.taskRunId)) {
+      expect(causes[0]?.gate, `first gate that blocks ${labelOf(taskRun)}, which was refused`).toBe(
+        "OUT_OF_ORDER",
+      );
+      count(scene.coverage.gates, "OUT_OF_ORDER");
+      continue;
+    }
     const parked = after.get(taskRun.taskRunId) ?? null;
     if (wasLookedAt(taskRun, parked, sweeps)) {
       const first = causes[0] ?? null;
@@ -101,6 +109,9 @@ function replay(scene: Scene, pass: Passed, seen: Seen, sweeps: boolean): void {
     }
     taskRun.parked = parked;
   }
+  // When all was decided: until then they were open, and others waited for them.
+  for (const taskRun of pendingOf(model))
+    if (refused.has(taskRun.taskRunId)) end(taskRun, "FAILED", "OUT_OF_ORDER");
 }
 
 /** Beyond the part of a line that a pass looks at somebody may stand ahead. */

@@ -3,8 +3,8 @@
 import { expect } from "vitest";
 import type { WindowSpec } from "../../packages/core/src/domain/window-spec.ts";
 import { took } from "./coverage.ts";
-import { holdersOf, isActive, taskRunsOf } from "./model.ts";
-import { demote, demoteUnserved } from "./moves.ts";
+import { holdersOf, isActive, newestOf, taskRunsOf } from "./model.ts";
+import { backToPending, demote, demoteUnserved } from "./moves.ts";
 import { type Command, pick, pickRun, pickTask, type Scene } from "./scene.ts";
 import { RATE, type Scope, STOP } from "./steps.ts";
 
@@ -34,7 +34,8 @@ function nameScope(scene: Scene, what: Scope): Named | null {
 function demoteIn({ model, coverage }: Scene, scope: string): void {
   const before = taskRunsOf(model).filter(({ status }) => status === "AVAILABLE").length;
   demote(model, ({ task, holds }) => holds.has(scope) || scope === `queue:${task.wish.queue}`);
-  demoteUnserved(model);
+  // Only the rules of a queue make its strays be looked for.
+  if (scope.startsWith("queue:")) demoteUnserved(model);
   const after = taskRunsOf(model).filter(({ status }) => status === "AVAILABLE").length;
   if (after < before) took(coverage, "demoted");
 }
@@ -47,7 +48,7 @@ export const pause: Command<"pause"> = async (scene, { what }) => {
   expect(await scene.rig.scheduler.pause(given), `pause of ${scope}`).toBe(isNew);
   scene.model.paused.add(scope);
   if (isNew) demoteIn(scene, scope);
-  else demoteUnserved(scene.model);
+  else if (scope.startsWith("queue:")) demoteUnserved(scene.model);
   return isNew;
 };
 
@@ -160,5 +161,19 @@ export const takeOffStop: Command<"takeOffStop"> = async ({ rig, model }, { whic
   if (task === null) return false;
   expect(await rig.scheduler.takeOffStop(task.taskId as never, STOP)).toBe(true);
   task.stops.delete(STOP);
+  return true;
+};
+
+/** Kept for nobody from now on. Who went before all others because of it stands in line again. */
+export const releaseReservation: Command<"releaseReservation"> = async (scene, { resource }) => {
+  const { rig, model, coverage } = scene;
+  const task = model.tasks.find(({ kept }) => kept.has(resource));
+  expect(await rig.scheduler.releaseReservation(resource)).toBe(task !== undefined);
+  if (task === undefined) return false;
+  const newest = newestOf(task);
+  if (newest.status === "AVAILABLE") backToPending(newest);
+  task.kept.delete(resource);
+  if (task.kept.size === 0) newest.priority = task.wish.priority;
+  took(coverage, "resource released");
   return true;
 };

@@ -49,6 +49,7 @@ const COMMANDS: { readonly [Name in Step["do"]]: Command<Name> } = {
   passTime: rules.passTime,
   putStop: rules.putStop,
   takeOffStop: rules.takeOffStop,
+  releaseReservation: rules.releaseReservation,
 };
 
 export const STEP_NAMES: readonly string[] = Object.keys(COMMANDS);

@@ -7,6 +7,8 @@ export interface Wish {
   readonly priority: number;
   readonly resources: readonly { readonly name: string; readonly mode: "exclusive" | "shared" }[];
   readonly version: string | null;
+  /** It may start below a version that is DONE. */
+  readonly outOfOrder: boolean;
   readonly concurrencyKey: string | null;
   readonly rated: boolean;
   readonly stopped: boolean;
@@ -53,7 +55,8 @@ export type Step =
   | { readonly do: "setRunLimit"; readonly which: number; readonly limit: number }
   | { readonly do: "setQueue"; readonly queue: string; readonly limit: number }
   | { readonly do: "setKeyLimit"; readonly key: string; readonly limit: number }
-  | { readonly do: "setRate"; readonly amount: number };
+  | { readonly do: "setRate"; readonly amount: number }
+  | { readonly do: "releaseReservation"; readonly resource: string };
 
 export type StepOf<Name extends Step["do"]> = WithName<Step, Name>;
 type WithName<Each, Name> = Each extends { readonly do: infer Names }
@@ -80,6 +83,8 @@ export const RESOURCES: readonly string[] = ["a", "b", "c"];
 export const KEYS: readonly string[] = ["k:1", "k:2"];
 export const RATE = "sms";
 export const STOP = "APPROVAL";
+/** How long a task that can time out may wait: longer than any sequence takes. */
+export const QUEUED_MS = 86_400_000;
 
 /** A task that nothing stands in the way of. */
 export const PLAIN: Wish = {
@@ -88,6 +93,7 @@ export const PLAIN: Wish = {
   priority: 5,
   resources: [],
   version: null,
+  outOfOrder: false,
   concurrencyKey: null,
   rated: false,
   stopped: false,

@@ -26,7 +26,7 @@ interface FalseClaim {
 
 const ACTS = {
   settle: async (tx: Transaction, claim: FalseClaim) =>
-    (await settleTaskRuns(tx, [{ ...claim, runId: null, settlement: SUCCESS }])).length,
+    (await settleTaskRuns(tx, [{ ...claim, runId: null, settlement: SUCCESS, outside: false }])).length,
   defer: async (tx: Transaction, claim: FalseClaim) =>
     (await deferTaskRuns(tx, [{ ...claim, delayMs: 0, reason: null, outside: false }])).size,
   handBack: async (tx: Transaction, claim: FalseClaim) =>

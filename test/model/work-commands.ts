@@ -21,7 +21,7 @@ import { addAttempt, inClaimOrder } from "./moves.ts";
 import { onePass, pendingOf, promoteAll, sweepAll } from "./passes.ts";
 import { unlessLost } from "./rig.ts";
 import { type Command, pick, pickInstance, type Scene } from "./scene.ts";
-import { PLAIN, STOP, type Wish } from "./steps.ts";
+import { PLAIN, QUEUED_MS, STOP, type Wish } from "./steps.ts";
 
 /** A pass takes a hundred: with fewer, a sweep looks at all of them. */
 const MOST_OPEN = 80;
@@ -88,11 +88,12 @@ function toSpec(wish: Wish): TaskSpec {
     resources,
     onLost,
     ...(wish.version !== null && { version: wish.version }),
+    ...(wish.outOfOrder && { outOfOrder: true }),
     ...(wish.concurrencyKey !== null && { concurrencyKey: wish.concurrencyKey }),
     ...(rate !== null && { rate }),
     ...(wish.stopped && { stops: [{ code: STOP }] }),
     ...(wish.later && { runAt: FAR_AHEAD }),
-    ...(wish.timesOut && { timeouts: { queuedMs: DAY_MS } }),
+    ...(wish.timesOut && { timeouts: { queuedMs: QUEUED_MS } }),
     retry: {
       attempts: wish.attempts,
       backoff: { firstMs: wish.backsOff ? 2 * HOUR_MS : 0, factor: 1, maxMs: DAY_MS },
@@ -229,6 +230,7 @@ const KEY_OF: {
   PAUSED: ({ scope }) => scope,
   NO_EXECUTOR: ({ kind }) => kind,
   WINDOW: ({ scope }) => scope,
+  OUT_OF_ORDER: ({ resource }) => resource,
   VERSION_ORDER: ({ resource }) => resource,
   RUN_LIMIT: ({ runId }) => runId,
   QUEUE_LIMIT: ({ queue }) => queue,
