@@ -36,6 +36,18 @@ export function writeProof(proof: Proof): void {
   writeFileSync(FILE, `${before}${replaceEntry(after, proof.title, entry)}`);
 }
 
+const [MEMORY_BEGIN, MEMORY_END] = ["<!-- memory begin -->", "<!-- memory end -->"];
+
+/** What an instance weighs, between two marks. */
+export function writeMeasured(lines: readonly string[]): void {
+  const text = readFileSync(FILE, "utf8");
+  const [begin, end] = [text.indexOf(MEMORY_BEGIN), text.indexOf(MEMORY_END)];
+  if (begin < 0 || end < begin) throw new Error("docs/proof.md has no place for the memory");
+  const entry = [whenAndWhere(), "", ...lines.map((each) => `- ${each}`)].join("\n");
+  process.stdout.write(`\n${entry}\n`);
+  writeFileSync(FILE, `${text.slice(0, begin)}${MEMORY_BEGIN}\n\n${entry}\n\n${text.slice(end)}`);
+}
+
 /** At the end of the section "Chaos", which is made where it is missing. */
 function splitAt(text: string): readonly [string, string] {
   const from = text.indexOf(CHAOS);
@@ -60,15 +72,26 @@ function replaceEntry(section: string, title: string, entry: string): string {
 
 function render({ title, seed, seconds, faults, paths, notes = [] }: Proof): string {
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
-  const when = new Date().toISOString().slice(0, 16).replace("T", " ");
   const rows = [
-    `${when} UTC, commit ${commit()}, seed ${seed}, ${Math.round(seconds)} s, Node ${process.versions.node}, load ${slowness().toFixed(1)} per core.`,
+    whenAndWhere(`seed ${seed}`, `${Math.round(seconds)} s`),
     "",
     `- ${total} faults: ${list(faults)}`,
     ...(Object.keys(paths).length === 0 ? [] : [`- paths taken: ${list(paths)}`]),
     ...notes.map((note) => `- ${note}`),
   ];
   return `### ${title}\n\n${rows.join("\n")}`;
+}
+
+function whenAndWhere(...more: readonly string[]): string {
+  const when = new Date().toISOString().slice(0, 16).replace("T", " ");
+  const parts = [
+    `${when} UTC`,
+    `commit ${commit()}`,
+    ...more,
+    `Node ${process.versions.node}`,
+    `load ${slowness().toFixed(1)} per core`,
+  ];
+  return `${parts.join(", ")}.`;
 }
 
 function list(counts: Sometimes): string {

@@ -1,0 +1,39 @@
+/**
+ * One instance in a process of its own, of compiled code, with nothing else in it: what it weighs is what an instance weighs.
+ * It ends when its parent is gone.
+ */
+
+import { createScheduler, defineTask } from "@signalbox/core";
+
+process.once("message", (message) => void start(message));
+process.once("disconnect", () => process.exit());
+
+async function start({ databaseUrl }) {
+  // From now on a question: how much of the heap is in use, once all that nobody needs is gone.
+  process.on("message", () => {
+    globalThis.gc();
+    process.send({ heapUsed: process.memoryUsage().heapUsed });
+  });
+  const scheduler = createScheduler({
+    databaseUrl,
+    name: "memory",
+    tasks: [
+      defineTask({ kind: "small", run: (input) => ({ was: input }) }),
+      defineTask({
+        kind: "failing",
+        run: () => {
+          throw new Error("told to fail");
+        },
+      }),
+      defineTask({
+        kind: "talking",
+        run: (_, { log }) => {
+          log("one line");
+          return null;
+        },
+      }),
+    ],
+  });
+  await scheduler.start();
+  process.send("started");
+}
