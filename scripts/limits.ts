@@ -72,12 +72,6 @@ export const RULE_LIMITS: readonly Limit[] = [
   { what: "weight of a queue", file: `${CORE}/engine/rule-keeper.ts`, name: "LARGEST_WEIGHT" },
   { what: "starts of a rate in its period", file: `${CORE}/engine/rule-keeper.ts`, name: "MOST_STARTS" },
   {
-    what: "period of a rate",
-    file: `${CORE}/engine/rule-keeper.ts`,
-    name: "LONGEST_PERIOD_MS",
-    unit: "ms",
-  },
-  {
     what: "length of a window that opens again and again",
     file: `${CORE}/domain/window-spec.ts`,
     name: "MAX_LASTS_MS",

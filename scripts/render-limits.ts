@@ -89,7 +89,7 @@ function defaultText(option: string, value: unknown): string {
 }
 
 function taskDefaults(): readonly (readonly string[])[] {
-  const { priority, input, policy, queue } = resolveTaskSpec({ kind: "any" });
+  const { priority, input, policy, queue, outOfOrder } = resolveTaskSpec({ kind: "any" });
   return [
     ["`input`", String(input)],
     ["`title`", "the kind"],
@@ -97,6 +97,7 @@ function taskDefaults(): readonly (readonly string[])[] {
     ["`queue`", `\`${queue}\``],
     ["`tags`, `concurrencyKey`, `rate`, `stops`", "none"],
     ["`runAt`, `resources`, `version`", "none"],
+    ["`outOfOrder`", String(outOfOrder)],
     ["`retry.attempts`", String(policy.attempts)],
     ["`retry.backoff.firstMs`", grouped(String(DEFAULT_BACKOFF.firstMs))],
     ["`retry.backoff.factor`", String(DEFAULT_BACKOFF.factor)],

@@ -150,7 +150,11 @@ function slotsOfOne(): fc.Arbitrary<number> {
 }
 
 /** Of what came last. */
-const CANCELS: readonly Step[] = [0, 1, 2, 3].map((which) => ({ do: "cancel", which, byTask: true }));
+const CANCELS: readonly Step[] = [0, 1, 2, 3, 4, 5, 6, 7].map((which) => ({
+  do: "cancel",
+  which,
+  byTask: true,
+}));
 
 const RELEASES: readonly Step[] = RESOURCES.map((resource) => ({ do: "releaseReservation", resource }));
 

@@ -34,10 +34,10 @@ const ACTS = {
 };
 
 export const trespass: Command<"trespass"> = async ({ rig, model }, { which }) => {
-  const taskRun = pick(
-    taskRunsOf(model).filter(({ claimedBy }) => claimedBy !== null),
-    which,
-  );
+  const claimed = taskRunsOf(model).filter(({ claimedBy }) => claimedBy !== null);
+  const running = claimed.filter(({ status }) => status === "RUNNING");
+  // Most have ended; what runs has more to lose.
+  const taskRun = pick(running.length > 0 && which % 3 > 0 ? running : claimed, which);
   if (taskRun === null) return false;
   const wrongs = taskRun.status === "RUNNING" ? (["number", "owner"] as const) : (["status"] as const);
   for (const wrong of wrongs) {

@@ -8,6 +8,7 @@ export interface EnqueueArguments {
   readonly title?: string;
   readonly resource: readonly string[];
   readonly version?: string;
+  readonly outOfOrder?: boolean;
   readonly runAt?: string;
   readonly priority?: number;
   readonly attempts?: number;
@@ -25,6 +26,7 @@ export function taskSpecOf(kind: string, args: EnqueueArguments, now: Date): Tas
     ...(args.title === undefined ? {} : { title: args.title }),
     ...(args.resource.length === 0 ? {} : { resources: args.resource.map(parseResource) }),
     ...(args.version === undefined ? {} : { version: args.version }),
+    ...(args.outOfOrder === true ? { outOfOrder: true } : {}),
     ...(args.runAt === undefined ? {} : { runAt: parseRunAt(args.runAt, now).toISOString() }),
     ...(args.priority === undefined ? {} : { priority: args.priority }),
     ...(args.attempts === undefined ? {} : { retry: { attempts: args.attempts } }),

@@ -76,6 +76,7 @@ function addEnqueue(program: Command, output: Output): void {
     .option("--title <text>", "what people see in lists (default: the kind)")
     .option("--resource <name[:shared]>", "what it holds, alone unless :shared; can be repeated", collect, [])
     .option("--version <version>", "dotted integers; smaller versions on its resources go first")
+    .option("--out-of-order", "it may start although a larger version is done on its resources")
     .option(
       "--run-at <instant>",
       "not before: an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d from now",
