@@ -196,7 +196,7 @@ it("an outcome that the schema refuses holds up nobody who is settled with it", 
     settler.add(claim, scheduler.instanceId, outcome, scheduler.held);
   }
 
-  await settler.settleOnce();
+  for (let left = 1; left > 0; ) left = (await settler.settleOnce()).left;
 
   const ends = taskRuns.map(async ({ taskRunId }) => (await scheduler.get(taskRunId)).outcome);
   expect(await Promise.all(ends)).toEqual(["RESULT_NOT_STORABLE", "SUCCEEDED"]);
