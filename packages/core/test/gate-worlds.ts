@@ -281,6 +281,15 @@ export function isTooSmall(one: Pending, { done }: World): boolean {
   return one.resources.some(({ name }) => rank(one) < VERSIONS.indexOf(done.get(name) ?? ""));
 }
 
+function orderAgainst(
+  one: Pending,
+  world: World,
+  open: readonly (Active | Pending)[],
+): "OUT_OF_ORDER" | "VERSION_ORDER" | null {
+  if (!one.outOfOrder && isTooSmall(one, world)) return "OUT_OF_ORDER";
+  return open.some((other) => isSmaller(other, one)) ? "VERSION_ORDER" : null;
+}
+
 /** Priority, enqueued, id; all three of one width here. */
 export function place({ priority, enqueuedUs, taskRunId }: Pending): string {
   return `${priority}/${enqueuedUs}/${taskRunId}`;
@@ -314,8 +323,8 @@ export function oracle(world: World): ReadonlyMap<TaskRunId, WaitingCode | "ADMI
     const goesOn = one.resources.some(({ name }) => reserved.get(name) === one.taskId);
     const rule = ruleAgainst(one, world);
     if (rule !== null) return rule;
-    if (!goesOn && !one.outOfOrder && isTooSmall(one, world)) return "OUT_OF_ORDER";
-    if (!goesOn && open.some((other) => isSmaller(other, one))) return "VERSION_ORDER";
+    const order = goesOn ? null : orderAgainst(one, world, open);
+    if (order !== null) return order;
     const limit = limitAgainst(one, world, active);
     if (limit !== null) return limit;
     if (hasItsShare(one.runId)) return "FAIR_SHARE";
