@@ -76,16 +76,62 @@ const NOTHING_SWEPT: SweptBite = { taskRunIds: [], sweptTo: null };
 
 export async function promoteOnce(request: PromoteRequest): Promise<PromotionPass> {
   const { pool, batchSize } = request;
-  const decided = await pool.transaction(async (tx) => {
+  const begun = await pool.transaction(async (tx) => {
     if (!(await tryGateLock(tx))) return null;
-    return await decide(tx, request);
+    return await begin(tx, request);
   });
-  if (decided === null) return { kind: "lock_missed" };
-  const { isOutOfOrder, ...passed } = decided;
+  if (begun === null) return { kind: "lock_missed" };
+  const { demoted, strays } = begun;
+  const { isOutOfOrder, ...decided } = begun.decided ?? (await decideApart(request));
   const refused = isOutOfOrder ? await refuseAll(pool, batchSize) : [];
-  // Who waited for them is woken.
-  return { kind: "passed", ...passed, refused, more: passed.more || refused.length > 0 };
+  return {
+    kind: "passed",
+    ...decided,
+    demoted,
+    refused,
+    // Who waited for those that were refused is woken.
+    more: decided.more || refused.length > 0 || demoted.length >= batchSize,
+    sweepOver: decided.sweepOver && strays < batchSize,
+  };
 }
+
+interface Begun {
+  readonly demoted: readonly TaskRunId[];
+  /** How many of these came to be AVAILABLE under older rules, or have no executor any more. */
+  readonly strays: number;
+  /** Null: somebody was demoted, so the rest is to be decided in a transaction of its own. */
+  readonly decided: Decided | null;
+}
+
+/**
+ * What is given back and what is taken are each locked in the order of their names. In one transaction the names of both
+ * would follow each other in no order, and a settle of two of them could wait for us and we for it.
+ */
+async function begin(tx: Transaction, request: PromoteRequest): Promise<Begun> {
+  const { batchSize, sweepAfter } = request;
+  const closed = await demoteClosed(tx, batchSize);
+  const strays = sweepAfter === undefined ? [] : await demoteStrays(tx, batchSize);
+  const demoted = [...closed, ...strays];
+  const decided = demoted.length > 0 ? null : await decide(tx, request);
+  return { demoted, strays: strays.length, decided };
+}
+
+async function decideApart(request: PromoteRequest): Promise<Decided> {
+  const decided = await request.pool.transaction(async (tx) =>
+    (await tryGateLock(tx)) ? await decide(tx, request) : null,
+  );
+  return decided ?? { ...NOTHING_DECIDED, sweptTo: request.sweepAfter ?? null };
+}
+
+/** Somebody else has the lock by now. */
+const NOTHING_DECIDED: Omit<Decided, "sweptTo"> = {
+  promoted: [],
+  failed: new Map(),
+  more: true,
+  nextDueMs: null,
+  sweepOver: false,
+  isOutOfOrder: false,
+};
 
 /** In transactions of their own: their runs are locked before them. Died in between: the sweep comes here again. */
 async function refuseAll(pool: Pool, batchSize: number): Promise<readonly TooSmall[]> {
@@ -113,15 +159,12 @@ async function refuse(
   return { found: found.length, refused: found.filter(({ taskRunId }) => ids.has(taskRunId)) };
 }
 
-type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "refused"> & {
+type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "demoted" | "refused"> & {
   readonly isOutOfOrder: boolean;
 };
 
 async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<Decided> {
   const sweeps = sweepAfter !== undefined;
-  const closed = await demoteClosed(tx, batchSize);
-  const strays = sweeps ? await demoteStrays(tx, batchSize) : [];
-  const demoted = [...closed, ...strays];
   const wakes = await takeWakes(tx, batchSize);
   const fresh = await findNewAndDue(tx, batchSize);
   const fronts = await findFronts(tx, parkingsOf(wakes), batchSize);
@@ -136,12 +179,11 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   await wakeGatesAt(tx, timedWakes(plan, snapshot.now));
   return {
     promoted,
-    demoted,
     failed: plan.failed,
-    more: again.length > 0 || freed || [wakes, fresh, demoted].some(({ length }) => length >= batchSize),
+    more: again.length > 0 || freed || [wakes, fresh].some(({ length }) => length >= batchSize),
     nextDueMs: await msUntilNextDue(tx),
     sweptTo: swept.sweptTo,
-    sweepOver: swept.sweptTo === null && strays.length < batchSize,
+    sweepOver: swept.sweptTo === null,
     isOutOfOrder: [...plan.waiting.values()].some(({ code }) => code === "OUT_OF_ORDER"),
   };
 }
