@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readlinkSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { hasWarden, ownMark, stateOf, wardenSign } from "./process-mark.ts";
 import { startTimeOf } from "./system-processes.ts";
@@ -36,6 +37,11 @@ onLinux("the mark of a process", () => {
     expect(mark?.process).toMatch(/^\d+:\d+$/);
     expect(stateOf(mark?.process ?? "")).toBe("living");
     expect(ownMark()).toEqual(mark);
+  });
+
+  it("is of a host that tells the ids and the times of its processes as this one does", () => {
+    for (const view of ["pid", "time"])
+      expect(ownMark()?.host).toContain(readlinkSync(`/proc/self/ns/${view}`));
   });
 
   it("says that another one lives until it has ended", async () => {

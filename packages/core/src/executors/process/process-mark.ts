@@ -1,12 +1,20 @@
 /** Tells this process from every other one of the host, and whether another one is still there. */
 
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { ProcessMark } from "../../domain/process-mark.ts";
 import { readStat } from "./system-processes.ts";
 
+let own: ProcessMark | null | undefined;
+
 /** Null where the system does not say enough: nothing is proven there, and leases run out by themselves. */
 export function ownMark(): ProcessMark | null {
+  // Once: the row of the instance and the sign of its warden must be of one mind.
+  own = own === undefined ? readOwnMark() : own;
+  return own;
+}
+
+function readOwnMark(): ProcessMark | null {
   if (process.platform !== "linux") return null;
   try {
     // Where /proc shows another view than ours, its ids are not ours.
@@ -15,11 +23,16 @@ export function ownMark(): ProcessMark | null {
     const started = readStat(String(process.pid))?.startTime;
     if (boot === "" || started === undefined) return null;
     // Processes of other users may be hidden.
-    const view = `${readlinkSync("/proc/self/ns/pid")} uid ${process.getuid?.()}`;
+    const view = `${readlinkSync("/proc/self/ns/pid")} ${timeView()} uid ${process.getuid?.()}`;
     return { host: `${hostname()} ${boot} ${view}`, process: `${process.pid}:${started}` };
   } catch {
     return null;
   }
+}
+
+/** When a process started is told by the clock of whoever asks. Kernels before 5.6 have one for all. */
+function timeView(): string {
+  return existsSync("/proc/self/ns/time") ? readlinkSync("/proc/self/ns/time") : "";
 }
 
 /** `ending`: it has ended, and its parent has not taken note of it yet; some of it may still be at work. */
@@ -56,7 +69,9 @@ export function hasWarden(mark: string): boolean {
 function argumentsOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return []; // It has ended in this very moment.
+  } catch (error) {
+    // It has ended in this very moment. Whatever else keeps us from looking proves nothing.
+    if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw error;
   }
 }
