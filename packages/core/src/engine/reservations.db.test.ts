@@ -1,15 +1,20 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
+import type { SteppedPool } from "../../test/stepped-pool.ts";
+import { waitUntilBlocked, waitUntilBlockedOrDone } from "../../test/wait-until.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import { releaseReservation } from "../store/rules/reservation.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+import { cancelOnce } from "./canceler.ts";
+import { createSettler } from "./settler.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
 
 const orders = [exclusive("orders")];
+const FAILURE = { kind: "failed", code: "HANDLER_FAILED", message: "once more", retryable: true } as const;
 
 /** A task that held the resource alone when its instance was lost; its next attempt is to wait for a while. */
 async function loseWith(
@@ -133,4 +138,55 @@ describe("a resource that is kept for a task", () => {
     expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
+});
+
+describe("a release that meets a cancel", () => {
+  const release = async (pool: SteppedPool) =>
+    await pool.transaction(async (tx) => await releaseReservation(tx, "orders", { by: null, reason: null }));
+
+  it("of the AVAILABLE attempt: neither waits for the other for ever", async () => {
+    const { scheduler, taskId } = await loseWith({});
+    await scheduler.promote();
+    const pool = box.pool("releaser");
+    const pause = pool.pauseBefore("leaveReadyNow");
+    const released = release(pool);
+    await pause.reached;
+    const canceler = box.pool("canceler");
+    const canceled = cancelOnce(canceler, taskId, { by: null, reason: null });
+    await waitUntilBlockedOrDone(box.db.client, "canceler", canceled);
+    pause.resume();
+
+    expect([await released, await canceled]).toEqual([expect.any(Boolean), "canceled"]);
+    expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it.each(["unmarkReserved", "standInLineAgain"])(
+    "of the attempt that came while it waited, before %s",
+    async (statement) => {
+      const { scheduler, taskId } = await loseWith({ retry: { attempts: 5, backoff: { firstMs: 0 } } });
+      await scheduler.promote();
+      await scheduler.claim();
+      const settling = box.pool("settler");
+      const commit = settling.pauseBefore("COMMIT");
+      const settler = createSettler({ pool: settling, batchSize: 10, emit: () => {} });
+      for (const { claim } of scheduler.held.all())
+        settler.add(claim, scheduler.instanceId, FAILURE, scheduler.held);
+      const settled = settler.settleOnce();
+      await commit.reached;
+      const pool = box.pool("releaser");
+      const pause = pool.pauseBefore(statement);
+      const released = release(pool);
+      await waitUntilBlocked(box.db.client, "releaser");
+      commit.resume();
+      await settled;
+      await pause.reached;
+      const canceled = cancelOnce(box.pool("canceler"), taskId, { by: null, reason: null });
+      await waitUntilBlockedOrDone(box.db.client, "canceler", canceled);
+      pause.resume();
+
+      expect([await released, await canceled]).toEqual([true, "canceled"]);
+      expect((await scheduler.checkInvariants()).violations).toEqual([]);
+    },
+  );
 });

@@ -28,6 +28,8 @@ export async function releaseReservation(
     `,
   );
   if (reserved === undefined) return false;
+  // Back in line: it was made AVAILABLE before its turn. Before its task run is locked, as whoever cancels it does it.
+  await demoteTaskRuns(tx, await findAvailable(tx, reserved.taskId), "RULES_CHANGED");
   // Whoever settles its attempt has done so when this answers; what came after it is seen by the next statement.
   await tx.query(
     sql("lockReservingTask")`
@@ -36,12 +38,19 @@ export async function releaseReservation(
   );
   const open = await findOpen(tx, reserved.taskId);
   if (open === null) return false;
-  // Back in line: it was made AVAILABLE before its turn.
-  if (open.status === "AVAILABLE") await demoteTaskRuns(tx, [open.taskRunId], "RULES_CHANGED");
   await dropReserved(tx, name);
   await standInLineAgain(tx, open.taskRunId, name, request);
   await wakeGates(tx, [wakeResource(name)]);
   return true;
+}
+
+async function findAvailable(tx: Transaction, taskId: string): Promise<readonly TaskRunId[]> {
+  const rows = await tx.query(
+    sql<{ taskRunId: string }>("findAvailableOfReservingTask")`
+      SELECT id AS "taskRunId" FROM signalbox.task_run WHERE task_id = ${taskId} AND status = 'AVAILABLE'
+    `,
+  );
+  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
 }
 
 async function findOpen(
@@ -52,6 +61,7 @@ async function findOpen(
     sql<{ taskRunId: string; status: string }>("findOpenOfReservingTask")`
       SELECT id AS "taskRunId", status FROM signalbox.task_run
        WHERE task_id = ${taskId} AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
+         FOR UPDATE                       -- it may be an attempt that came meanwhile
     `,
   );
   return row === undefined ? null : { ...row, taskRunId: asTaskRunId(row.taskRunId) };
