@@ -4,12 +4,15 @@ import pg from "pg";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { holdersIn, parkingIn, statusesIn } from "../../test/look.ts";
+import { makeOlder } from "../../test/make-older.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
 import { asRunId, type RunId } from "../domain/ids.ts";
 import { exclusive, shared } from "../domain/resource.ts";
 import { pauseScope } from "../store/rules/pause.ts";
 import { claimOnce } from "./claimer.ts";
+import { ruleKeeper } from "./rule-keeper.ts";
+import { createWakeups } from "./wakeups.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -296,4 +299,24 @@ describe("pauses under load", () => {
     expect(Object.keys(await statusesIn(box, "mail"))).toEqual(["DONE"]);
     expect((await one.checkInvariants()).violations).toEqual([]);
   }, 60_000);
+});
+
+it("of a run that is pruned at the same moment is refused, and leaves nothing behind", async () => {
+  const scheduler = await box.scheduler();
+  const { runId } = await scheduler.enqueueMany([echo.task(1)], { run: { title: "old" } });
+  await scheduler.runUntilIdle();
+  await makeOlder(box, 100 * 86_400_000);
+  const pool = box.pool("pauser");
+  const pause = pool.pauseBefore("takeGateLock");
+  const rules = ruleKeeper(
+    pool,
+    createWakeups(pool, box.db.url, () => {}),
+  );
+  const paused = rules.pause({ runId: requireRun(runId) });
+  await pause.reached;
+  while (await scheduler.prune({ DONE: 1, FAILED: 1, CANCELED: 1 }));
+  pause.resume();
+
+  await expect(paused).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+  expect(await box.query("SELECT FROM signalbox.pause")).toEqual([]);
 });

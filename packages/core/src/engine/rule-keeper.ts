@@ -107,9 +107,10 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
     pause: async (what, request = {}) =>
       await inForce(what)(async (tx) => {
         const scope = pauseScopeOf(what);
+        const paused = await pauseScope(tx, scope, toRequest(request));
         if ("runId" in what && !(await isRun(tx, what.runId)))
           throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
-        return await pauseScope(tx, scope, toRequest(request));
+        return paused;
       }),
     resume: async (what, request = {}) =>
       await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), toRequest(request))),
