@@ -37,6 +37,7 @@ describe("the free slots of a limit", () => {
       { limit: 6, taken: [0, 2, 4], wanted: 4 },
       [1, 3, 5],
     ],
+    ["of a long gap are only the first", { limit: 9, taken: [7, 8], wanted: 2 }, [0, 1]],
     ["are no more than wanted", { limit: 6, taken: [0, 2, 4], wanted: 2 }, [1, 3]],
     ["are none where the limit is reached", { limit: 3, taken: [0, 1, 2], wanted: 5 }, []],
     ["are none where it was lowered and as many are above it", { limit: 3, taken: [0, 5, 6], wanted: 5 }, []],

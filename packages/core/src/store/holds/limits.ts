@@ -27,7 +27,7 @@ export async function loadLimits(
                                FROM (SELECT hold.slot, lag(hold.slot, 1, -1) OVER (ORDER BY hold.slot) AS before
                                        FROM signalbox.hold
                                       WHERE hold.scope = g.scope) AS taken
-                              CROSS JOIN LATERAL generate_series(taken.before + 1, least(taken.slot, l.slot_limit) - 1)
+                              CROSS JOIN LATERAL generate_series(taken.before + 1, least(taken.slot, l.slot_limit, taken.before + 1 + ${wanted}::integer) - 1)
                                     AS free (slot)
                               UNION ALL
                              SELECT slot FROM generate_series(used.top + 1, l.slot_limit - 1) AS free (slot)
