@@ -4,13 +4,13 @@ import { type Statement, sql } from "../sql.ts";
 import type { Violation } from "./active-sets.ts";
 
 /**
- * S7 for queues: after each start no more of it run than the limit in force at that moment. Counts from the claim on:
- * what is only AVAILABLE may be a stray that came in a late transaction, which no claim takes.
+ * S7 for queues: after each promotion no more of it are active than the limit in force at that moment. Counts only what
+ * was claimed: what is only AVAILABLE may be a stray that came in a late transaction, which no claim takes.
  */
 export function queueLimitsHold(since: Date): Statement<Violation> {
   return sql<Violation>("queueLimitsHold")`
     WITH stay AS (
-      SELECT queue, claimed_at AS s, coalesce(finished_at, 'infinity') AS e
+      SELECT queue, available_at AS s, coalesce(finished_at, 'infinity') AS e
         FROM signalbox.task_run
        WHERE claimed_at IS NOT NULL AND coalesce(finished_at, 'infinity') >= ${since}
          AND queue IN (SELECT name FROM signalbox.queue)
@@ -22,7 +22,7 @@ export function queueLimitsHold(since: Date): Statement<Violation> {
       SELECT queue, at, change, sum(change) OVER (PARTITION BY queue ORDER BY at, change ROWS UNBOUNDED PRECEDING) AS active
         FROM step
     )
-    SELECT format('queue %s had %s running at %s with a limit of %s', c.queue, c.active, c.at, limited.in_force) AS detail
+    SELECT format('queue %s had %s active at %s with a limit of %s', c.queue, c.active, c.at, limited.in_force) AS detail
       FROM counted AS c
       JOIN signalbox.queue AS q ON q.name = c.queue
      CROSS JOIN LATERAL (
