@@ -13,5 +13,6 @@ SELECT r.name, max(k.version)
    AND EXISTS (SELECT FROM signalbox.task_run AS t WHERE t.task_id = k.id AND t.status = 'DONE')
  GROUP BY r.name;
 
+-- step
 -- It may start although a larger version is DONE.
 ALTER TABLE signalbox.task ADD COLUMN out_of_order boolean NOT NULL DEFAULT false;

@@ -57,9 +57,10 @@ export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError 
 
 function tellPromotions(
   emit: Emit,
-  { promoted, demoted, failed, refused }: Extract<PromotionPass, { kind: "passed" }>,
+  { promoted, demoted, failed, refused, unrefused }: Extract<PromotionPass, { kind: "passed" }>,
 ): void {
   for (const [taskRunId, error] of failed) emit({ type: "gate.failed", taskRunId, error });
+  if (unrefused !== null) emit({ type: "loop.failed", loop: "promoter", error: unrefused });
   for (const { runId: _, ...taskRun } of refused) emit({ type: "task_run.out_of_order", ...taskRun });
   if (demoted.length > 0) emit({ type: "task_run.demoted", taskRunIds: demoted });
   if (promoted.length > 0) emit({ type: "task_run.promoted", taskRunIds: promoted });
@@ -168,7 +169,8 @@ export function rescuerLoop({ pool, settings, wakeups, emit, onPassed, onError }
     name: "rescuer",
     intervalMs: settings.beatMs,
     pass: async () => {
-      await neighbours.expire();
+      // It only saves waiting for a lease: what keeps it from that must not keep us from rescuing.
+      await neighbours.expire().catch((error: unknown) => onError(error, "neighbours"));
       const rescued = await rescueOnce({ pool, graceMs, batchSize, emit });
       if (rescued === 0) return "rest";
       wakeups.send("signalbox_gate");

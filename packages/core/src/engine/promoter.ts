@@ -56,6 +56,8 @@ export type PromotionPass =
       readonly failed: ReadonlyMap<TaskRunId, unknown>;
       /** Those that can never start, and have FAILED. */
       readonly refused: readonly TooSmall[];
+      /** Why others like them have not; null: there are none. The rest of the pass is committed. */
+      readonly unrefused: unknown;
       /** There was more to look at than one pass takes. */
       readonly more: boolean;
       /** When time alone opens or closes a gate. */
@@ -83,12 +85,13 @@ export async function promoteOnce(request: PromoteRequest): Promise<PromotionPas
   if (begun === null) return { kind: "lock_missed" };
   const { demoted, strays } = begun;
   const { isOutOfOrder, ...decided } = begun.decided ?? (await decideApart(request));
-  const refused = isOutOfOrder ? await refuseAll(pool, batchSize) : [];
+  const { refused, unrefused } = isOutOfOrder ? await refuseAll(pool, batchSize) : NOBODY_REFUSED;
   return {
     kind: "passed",
     ...decided,
     demoted,
     refused,
+    unrefused,
     // Who waited for those that were refused is woken.
     more: decided.more || refused.length > 0 || demoted.length >= batchSize,
     sweepOver: decided.sweepOver && strays < batchSize,
@@ -133,15 +136,25 @@ const NOTHING_DECIDED: Omit<Decided, "sweptTo"> = {
   isOutOfOrder: false,
 };
 
-/** In transactions of their own: their runs are locked before them. Died in between: the sweep comes here again. */
-async function refuseAll(pool: Pool, batchSize: number): Promise<readonly TooSmall[]> {
+interface Refusals {
+  readonly refused: readonly TooSmall[];
+  readonly unrefused: unknown;
+}
+const NOBODY_REFUSED: Refusals = { refused: [], unrefused: null };
+
+/** In transactions of their own: their runs are locked before them. Not done or died in between: the sweep comes here again. */
+async function refuseAll(pool: Pool, batchSize: number): Promise<Refusals> {
   const refused: TooSmall[] = [];
-  for (let left = true; left; ) {
-    const bite = await pool.transaction(async (tx) => await refuse(tx, batchSize));
-    refused.push(...bite.refused);
-    left = bite.found >= batchSize;
+  try {
+    for (let left = true; left; ) {
+      const bite = await pool.transaction(async (tx) => await refuse(tx, batchSize));
+      refused.push(...bite.refused);
+      left = bite.found >= batchSize;
+    }
+    return { refused, unrefused: null };
+  } catch (error) {
+    return { refused, unrefused: error };
   }
-  return refused;
 }
 
 async function refuse(
@@ -159,7 +172,7 @@ async function refuse(
   return { found: found.length, refused: found.filter(({ taskRunId }) => ids.has(taskRunId)) };
 }
 
-type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "demoted" | "refused"> & {
+type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "demoted" | keyof Refusals> & {
   readonly isOutOfOrder: boolean;
 };
 
