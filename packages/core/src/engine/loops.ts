@@ -10,7 +10,7 @@ import { createLoop, type Loop } from "./loop.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { freePolls, pollableKinds, takeDueOnce } from "./poller.ts";
-import { type PromotionPass, promoteOnce } from "./promoter.ts";
+import { type PromoteRequest, type PromotionPass, promoteOnce } from "./promoter.ts";
 import { pruneOnce } from "./pruner.ts";
 import { failOverdueOnce } from "./queue-timer.ts";
 import { reconcileOnce } from "./reconciler.ts";
@@ -26,28 +26,23 @@ const SWEEP_BITE_MS = 100;
 const WATCH_MS = 60_000;
 
 export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
-  let sweepAfter: TaskRunId | null = null;
-  let nextSweepAtMs = monotonicMs() + SWEEP_MS;
+  const net = createNet(settings.pollIntervalMs);
   return createLoop({
     name: "promoter",
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
-      const sweeps = monotonicMs() >= nextSweepAtMs;
-      const request = { pool, batchSize: settings.batchSize };
-      const result = await promoteOnce(sweeps ? { ...request, sweepAfter } : request);
+      const looks = net.next();
+      const result = await promoteOnce({ pool, batchSize: settings.batchSize, ...looks });
       if (result.kind === "lock_missed") {
         emit({ type: "gate.lock_missed" });
         // Who has the lock may have read before what woke us: keep the wake.
         return { againInMs: 5 + Math.random() * 20 };
       }
-      if (sweeps) {
-        sweepAfter = result.sweptTo;
-        if (result.sweepOver) nextSweepAtMs = monotonicMs() + SWEEP_MS;
-      }
+      net.passed(looks, result);
       tellPromotions(emit, result);
       if (result.promoted.length > 0) wakeups.send("signalbox_ready");
       if (result.more) return { againInMs: 0 };
-      if (sweeps && !result.sweepOver) return { againInMs: SWEEP_BITE_MS };
+      if (looks.sweepAfter !== undefined && !result.sweepOver) return { againInMs: SWEEP_BITE_MS };
       return result.nextDueMs === null ? "rest" : { againInMs: Math.max(0, result.nextDueMs) + 1 };
     },
     onPassed,
@@ -55,10 +50,34 @@ export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError 
   });
 }
 
-function tellPromotions(
-  emit: Emit,
-  { promoted, demoted, failed, refused, unrefused }: Extract<PromotionPass, { kind: "passed" }>,
-): void {
+type Looks = Pick<PromoteRequest, "sweepAfter" | "straysToo">;
+type Passed = Extract<PromotionPass, { kind: "passed" }>;
+
+/** When a pass also looks for what nothing has woken. */
+function createNet(pollIntervalMs: number): {
+  readonly next: () => Looks;
+  readonly passed: (looks: Looks, result: Passed) => void;
+} {
+  let sweepAfter: TaskRunId | null = null;
+  let nextSweepAtMs = monotonicMs() + SWEEP_MS;
+  let nextStraysAtMs = monotonicMs();
+  return {
+    next: () => {
+      const nowMs = monotonicMs();
+      if (nowMs >= nextSweepAtMs) return { sweepAfter, straysToo: true };
+      // What came with a late transaction under older rules has told nobody: no wake was written for it.
+      return { straysToo: nowMs >= nextStraysAtMs };
+    },
+    passed: (looks, { sweptTo, sweepOver }) => {
+      if (looks.straysToo === true) nextStraysAtMs = monotonicMs() + pollIntervalMs;
+      if (looks.sweepAfter === undefined) return;
+      sweepAfter = sweptTo;
+      if (sweepOver) nextSweepAtMs = monotonicMs() + SWEEP_MS;
+    },
+  };
+}
+
+function tellPromotions(emit: Emit, { promoted, demoted, failed, refused, unrefused }: Passed): void {
   for (const [taskRunId, error] of failed) emit({ type: "gate.failed", taskRunId, error });
   if (unrefused !== null) emit({ type: "loop.failed", loop: "promoter", error: unrefused });
   for (const { runId: _, ...taskRun } of refused) emit({ type: "task_run.out_of_order", ...taskRun });

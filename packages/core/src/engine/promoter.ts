@@ -44,6 +44,8 @@ export interface PromoteRequest {
   readonly batchSize: number;
   /** Also looks at the next waiting task runs after this one: the slow sweep, the net under lost wakes. */
   readonly sweepAfter?: TaskRunId | null;
+  /** Also brings back what is AVAILABLE and no claim takes. A sweep does so in any case. */
+  readonly straysToo?: boolean;
 }
 
 export type PromotionPass =
@@ -111,9 +113,9 @@ interface Begun {
  * would follow each other in no order, and a settle of two of them could wait for us and we for it.
  */
 async function begin(tx: Transaction, request: PromoteRequest): Promise<Begun> {
-  const { batchSize, sweepAfter } = request;
+  const { batchSize, straysToo = request.sweepAfter !== undefined } = request;
   const closed = await demoteClosed(tx, batchSize);
-  const strays = sweepAfter === undefined ? [] : await demoteStrays(tx, batchSize);
+  const strays = straysToo ? await demoteStrays(tx, batchSize) : [];
   const demoted = [...closed, ...strays];
   const decided = demoted.length > 0 ? null : await decide(tx, request);
   return { demoted, strays: strays.length, decided };

@@ -34,6 +34,19 @@ it("runs what is enqueued, and is gone from the cluster when it has stopped", as
   expect(await liveInstances()).toBe(0);
 });
 
+it("runs what came with a late transaction under older rules of its queue, without waiting for the slow sweep", async () => {
+  const scheduler = create({ pollIntervalMs: 200 });
+  await scheduler.start();
+  const { client } = box.db;
+  await client.query("BEGIN");
+  const { taskRunId } = await scheduler.enqueue(echo.task(1, { queue: "mail" }), { transaction: client });
+  await scheduler.pause({ queue: "mail" });
+  await scheduler.resume({ queue: "mail" });
+  await client.query("COMMIT");
+
+  await waitUntil("it is DONE", async () => (await box.statusOf(taskRunId)) === "DONE");
+});
+
 it("leaves nothing behind when it is stopped while it starts", async () => {
   const scheduler = create();
 
