@@ -1,6 +1,7 @@
 /**
- * Work of every sort, enqueued without a pause while faults happen: at every gate, with retries, cancels and
- * changed limits. Keeps the client's side of the story: what was answered, and what nobody knows.
+ * Work of many sorts, enqueued without a pause while faults happen: at the gates of time, order, capacity and rules, with
+ * retries, cancels, changed limits and pauses. Keeps the client's side of the story: what was answered, and what nobody
+ * knows.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
@@ -40,6 +41,11 @@ const PAUSE_MS = { low: 20, high: 70 };
 const AFTER_OUTAGE_MS = 150;
 const CANCEL_SHARE = 0.06;
 const LIMIT_SHARE = 0.03;
+const RULE_SHARE = 0.04;
+const QUEUE = "narrow";
+const RATE = "calls";
+/** So many that it holds somebody up now and then, and keeps up with the load. */
+const STARTS = { amount: 2, perMs: 1_000 };
 
 export function startLoad(
   scheduler: Scheduler,
@@ -74,10 +80,24 @@ export function startLoad(
       answered["limit"] = (answered["limit"] ?? 0) + 1;
     }
   };
+  let isSetUp = false;
+  const setUp = async (): Promise<void> => {
+    await scheduler.setRate(RATE, STARTS);
+    await scheduler.setQueue(QUEUE, { limit: 2 });
+    isSetUp = true;
+  };
+  const changeRules = async (): Promise<void> => {
+    if (!random.chance(RULE_SHARE)) return;
+    const [sort, change] = random.pick(RULES);
+    await change(scheduler, random);
+    answered[sort] = (answered[sort] ?? 0) + 1;
+  };
   const going = (async () => {
     while (!stopping) {
       try {
+        if (!isSetUp) await setUp();
         await step();
+        await changeRules();
         await wait(random.between(PAUSE_MS.low, PAUSE_MS.high));
       } catch (error) {
         if (isOutage(error) || tolerates(error)) unknown += 1;
@@ -97,8 +117,35 @@ export function startLoad(
     stop: async () => {
       stopping = true;
       await going;
+      await openAgain(scheduler);
     },
   };
+}
+
+/** What people change meanwhile. */
+const RULES: readonly (readonly [string, (scheduler: Scheduler, random: Random) => Promise<unknown>])[] = [
+  ["pause", async (scheduler) => await scheduler.pause({ queue: QUEUE }, { reason: "the load rests" })],
+  ["resume", async (scheduler) => await scheduler.resume({ queue: QUEUE })],
+  ["resume", async (scheduler) => await scheduler.resume({ queue: QUEUE })],
+  [
+    "queue limit",
+    async (scheduler, random) => await scheduler.setQueue(QUEUE, { limit: random.between(0, 3) }),
+  ],
+  ["key limit", async (scheduler, random) => await scheduler.setKeyLimit("customer:*", random.between(1, 3))],
+];
+
+/** What it paused would never drain. */
+async function openAgain(scheduler: Scheduler): Promise<void> {
+  for (;;) {
+    try {
+      await scheduler.resume({ queue: QUEUE });
+      return;
+    } catch (error) {
+      // A trial that failed closes its scheduler, and then there is nothing to drain.
+      if (!isOutage(error)) return;
+      await wait(AFTER_OUTAGE_MS);
+    }
+  }
 }
 
 /** Each sort as often as it stands here. */
@@ -119,6 +166,16 @@ const SORTS: readonly (readonly [string, (random: Random) => Call])[] = [
   ["run", (random) => aRun(random)],
   ["run at", (random) => ({ specs: [work(random, { runAt: soon(random) })] })],
   ["failing", (random) => ({ specs: [failing(random)] })],
+  ["queue", (random) => ({ specs: several(random, 1, 3, () => work(random, { queue: QUEUE })) })],
+  [
+    "key",
+    (random) => ({
+      specs: several(random, 1, 3, () =>
+        work(random, { concurrencyKey: `customer:${random.between(1, 3)}` }),
+      ),
+    }),
+  ],
+  ["rate", (random) => ({ specs: [work(random, { rate: RATE })] })],
 ];
 
 function several(

@@ -22,6 +22,17 @@ export interface Watch {
 const LOOK_EVERY_MS = 1_000;
 /** How far back a look goes; the whole history is checked at the end. */
 const LOOK_BACK_MS = 120_000;
+/** Where somebody of the load must have waited. */
+const WATCHED_GATES = [
+  "RUN_AT",
+  "VERSION_ORDER",
+  "RUN_LIMIT",
+  "RESOURCE_BUSY",
+  "QUEUE_LIMIT",
+  "KEY_LIMIT",
+  "RATE_LIMIT",
+  "PAUSED",
+];
 /** Frozen transactions hold others up for five seconds, PostgreSQL is away for less. */
 const FORGOTTEN_AFTER_MS = 8_000;
 /** Who has waited for less cannot be forgotten for that long. */
@@ -41,7 +52,7 @@ export function startWatch(deps: {
   const holding = new HoldingWatch(deps.slowness);
   const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS + deps.laterMs, deps.slowness);
   const violations = new Set<string>();
-  const waited: Record<string, number> = { RUN_AT: 0, VERSION_ORDER: 0, RUN_LIMIT: 0, RESOURCE_BUSY: 0 };
+  const waited: Record<string, number> = Object.fromEntries(WATCHED_GATES.map((gate) => [gate, 0]));
   let looks = 0;
   let stopping = false;
 

@@ -23,7 +23,7 @@ const FILE = fileURLToPath(new URL("../../docs/proof.md", import.meta.url));
 const HEAD = "# Proof\n\nWhat the long tests have shown, written by their last runs. Not by hand.\n";
 const CHAOS = "## Chaos\n";
 const CHAOS_INTRO = `
-Real processes of compiled code, a load at every gate, and somebody who checks the [properties](invariants.md) every second while faults
+Real processes of compiled code, a load at the gates of time, order, capacity, rates and pauses, and somebody who checks the [properties](invariants.md) every second while faults
 happen and once more over the whole history when all has drained. \`npm run test:long\`; \`SIGNALBOX_LONG_SEED\` repeats the choices of a
 run, \`SIGNALBOX_LONG_SECONDS\` sets its length. A path that was never taken fails the run.
 `;
