@@ -66,16 +66,20 @@ export async function writeLogs(
     tx,
     rows.map(({ taskRunId, firstOffset }) => {
       const ends = chunks.filter(({ id }) => id === taskRunId).map(({ end }) => end);
-      return { taskRunId, below: Number(firstOffset) + Math.max(0, ...ends) - LOG_TAIL_BYTES };
+      const first = Number(firstOffset);
+      return { taskRunId, first, below: first + Math.max(0, ...ends) - LOG_TAIL_BYTES };
     }),
   );
   return new Set(rows.map(({ taskRunId }) => asTaskRunId(taskRunId)));
 }
 
-/** Of a long log the middle goes: chunks that are neither of its beginning nor of its end. */
+/**
+ * Of a long log the middle goes: chunks that are neither of its beginning nor of its end. The first chunk of the claim
+ * that writes stays while it writes: the next write, and one sent again, finds by it where the claim's bytes begin.
+ */
 async function leaveOut(
   tx: Transaction,
-  logs: readonly { readonly taskRunId: string; readonly below: number }[],
+  logs: readonly { readonly taskRunId: string; readonly first: number; readonly below: number }[],
 ): Promise<void> {
   const long = logs.filter(({ below }) => below > LOG_HEAD_BYTES);
   if (long.length === 0) return;
@@ -83,8 +87,9 @@ async function leaveOut(
     sql("leaveOutOfLogs")`
       DELETE FROM signalbox.log_chunk AS c
        USING unnest(${long.map(({ taskRunId }) => taskRunId)}::uuid[],
-                    ${long.map(({ below }) => below)}::bigint[]) AS g (id, below)
-       WHERE c.task_run_id = g.id
+                    ${long.map(({ first }) => first)}::bigint[],
+                    ${long.map(({ below }) => below)}::bigint[]) AS g (id, first_offset, below)
+       WHERE c.task_run_id = g.id AND c.start_offset <> g.first_offset
          AND c.start_offset >= ${LOG_HEAD_BYTES} AND c.start_offset < g.below AND c.end_offset <= g.below
     `,
   );
