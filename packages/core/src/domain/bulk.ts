@@ -1,8 +1,6 @@
 /** What a bulk cancel or retry is about, and what it answers. Every condition that is given must be met. */
 
-import { SchedulerError } from "./errors.ts";
-import { isUuid, type RunId } from "./ids.ts";
-import { requireName } from "./task-spec.ts";
+import type { RunId } from "./ids.ts";
 
 /** What a bulk cancel is about; everything that is given must fit. */
 export interface CancelFilter {
@@ -45,47 +43,6 @@ export interface RetryCounts {
   readonly notRetryable: number;
   /** No task or task run has this id. */
   readonly notFound: number;
-}
-
-export function requireCancelFilter(filter: CancelFilter): void {
-  const { ids, runId, kind, status } = filter;
-  if (ids === undefined && runId === undefined && kind === undefined && status === undefined)
-    refuse("is empty; give ids, runId, kind or status");
-  requireStatuses(status, ["PENDING", "AVAILABLE", "RUNNING"]);
-  requireNames({ kind });
-  requireRunId(runId);
-}
-
-export function requireRetryFilter(filter: RetryFilter): void {
-  const { ids, runId, kind, status, enqueuedSince } = filter;
-  // What has ended is found by its run, its id or its time: there is no index on the kind or the status of history.
-  if (ids === undefined && runId === undefined && enqueuedSince === undefined)
-    refuse("says not where to look; give ids, runId or enqueuedSince");
-  requireStatuses(status, ["FAILED", "CANCELED"]);
-  requireNames({ kind });
-  requireRunId(runId);
-  if (enqueuedSince !== undefined && Number.isNaN(enqueuedSince.getTime()))
-    refuse("has an enqueuedSince that is no instant");
-}
-
-function requireStatuses(given: readonly string[] | undefined, known: readonly string[]): void {
-  const [strange] = (given ?? []).filter((status) => !known.includes(status));
-  if (strange !== undefined) refuse(`cannot be for status ${strange}, only for ${known.join(", ")}`);
-  if (given?.length === 0) refuse(`names no status; give ${known.join(", ")} or leave it out`);
-}
-
-/** What can be the name of nothing is a mistake of whoever asks, not a search that finds nothing. */
-export function requireNames(names: Readonly<Record<string, string | undefined>>): void {
-  for (const [field, name] of Object.entries(names))
-    if (name !== undefined) requireName(name, (problem) => refuse(`has a ${field} that ${problem}`));
-}
-
-function requireRunId(runId: RunId | undefined): void {
-  if (runId !== undefined && !isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
-}
-
-function refuse(problem: string): never {
-  throw new SchedulerError("INVALID_FILTER", { problem });
 }
 
 /** Each id once, so many at a time. */

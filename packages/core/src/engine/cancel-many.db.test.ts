@@ -239,6 +239,32 @@ describe("cancelMany", () => {
     }
   });
 
+  it("takes null for not given, and never for all there is", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(echo.task(1, LATER));
+    await scheduler.enqueue(broken.task(2, LATER));
+
+    for (const field of ["ids", "runId", "kind", "status"])
+      await expect(scheduler.cancelMany({ [field]: null })).rejects.toMatchObject({ code: "INVALID_FILTER" });
+    expect(await statuses()).toEqual({ PENDING: 2 });
+
+    const only = { ids: null, runId: null, kind: "echo", status: null } as never;
+    expect(await scheduler.cancelMany(only)).toMatchObject({ canceled: 1 });
+    expect(await statuses()).toEqual({ CANCELED: 1, PENDING: 1 });
+  });
+
+  it("refuses a condition that it does not know, and cancels nothing", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(echo.task(1, LATER));
+    const filter = { kind: "echo", queue: "mail" };
+
+    await expect(scheduler.cancelMany(filter)).rejects.toMatchObject({
+      code: "INVALID_FILTER",
+      message: "The filter has no condition queue, only ids, runId, kind, status",
+    });
+    expect(await statuses()).toEqual({ PENDING: 1 });
+  });
+
   it("several at once, with promotions, claims and settlements in between, leave nothing half-way", async () => {
     const scheduler = await box.scheduler({ slots: 20, batchSize: 20 });
     const runs = await Promise.all(Array.from({ length: 4 }, async () => await enqueueRun(scheduler, 60, 8)));

@@ -1,7 +1,8 @@
 /** Ends what has not started and asks what runs to stop: one, or all that a filter names. */
 
-import { type CancelCounts, type CancelFilter, inBites, requireCancelFilter } from "../domain/bulk.ts";
+import { type CancelCounts, type CancelFilter, inBites } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
+import { resolveCancelFilter } from "../domain/filter.ts";
 import { isUuid, type RunId, type TaskId } from "../domain/ids.ts";
 import { isTerminal, type TaskRunStatus } from "../domain/task-status.ts";
 import type { Pool } from "../store/database.ts";
@@ -55,10 +56,10 @@ const OPEN: readonly TaskRunStatus[] = ["PENDING", "AVAILABLE", "RUNNING"];
 /** A bite at a time, so a call that breaks off has done a part of it: call it again. */
 export async function cancelMany(
   pool: Pool,
-  filter: CancelFilter,
+  asked: CancelFilter,
   request: Omit<CancelRequest, "from">,
 ): Promise<CancelCounts> {
-  requireCancelFilter(filter);
+  const filter = resolveCancelFilter(asked);
   const from = filter.status ?? OPEN;
   const total = { canceled: 0, canceling: 0, ended: 0, notFound: 0 };
   const cancelAll = async (found: readonly FoundTaskRun[]): Promise<void> => {

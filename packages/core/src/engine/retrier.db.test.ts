@@ -291,4 +291,22 @@ describe("retryMany", () => {
       code: "INVALID_FILTER",
     });
   });
+
+  it("takes null for not given, and refuses a condition that it does not know", async () => {
+    const scheduler = await box.scheduler();
+    const { taskId } = await scheduler.enqueue(broken.task(1));
+    await scheduler.runUntilIdle();
+
+    for (const field of ["ids", "runId", "enqueuedSince"])
+      await expect(scheduler.retryMany({ [field]: null })).rejects.toMatchObject({ code: "INVALID_FILTER" });
+    const strange = { ids: [taskId], queue: "mail" };
+    await expect(scheduler.retryMany(strange)).rejects.toMatchObject({
+      code: "INVALID_FILTER",
+      message: "The filter has no condition queue, only ids, runId, kind, status, enqueuedSince",
+    });
+    expect(await attemptsOf(taskId)).toHaveLength(1);
+
+    const only = { ids: [taskId], runId: null, kind: null, status: null, enqueuedSince: null } as never;
+    expect(await scheduler.retryMany(only)).toMatchObject({ retried: 1 });
+  });
 });

@@ -1,7 +1,8 @@
 /** New attempts by hand, for tasks that failed or were canceled: one, or all that a filter names. */
 
-import { inBites, type RetryCounts, type RetryFilter, requireRetryFilter } from "../domain/bulk.ts";
+import { inBites, type RetryCounts, type RetryFilter } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
+import { resolveRetryFilter } from "../domain/filter.ts";
 import { firstIdAt, type TaskId, type TaskRunId } from "../domain/ids.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
 import type { Pool } from "../store/database.ts";
@@ -47,8 +48,8 @@ export async function retryOnce(pool: Pool, id: string, by: string | null): Prom
 const RETRY_BITE = 100;
 
 /** A bite at a time, so a call that breaks off has done a part of it: call it again. */
-export async function retryMany(pool: Pool, filter: RetryFilter, by: string | null): Promise<RetryCounts> {
-  requireRetryFilter(filter);
+export async function retryMany(pool: Pool, asked: RetryFilter, by: string | null): Promise<RetryCounts> {
+  const filter = resolveRetryFilter(asked);
   const statuses: readonly TaskRunStatus[] = filter.status ?? ["FAILED"];
   const total = { retried: 0, notRetryable: 0, notFound: 0 };
   const retryAll = async (found: readonly FoundTaskRun[]): Promise<number> => {

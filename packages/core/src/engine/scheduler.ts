@@ -2,8 +2,9 @@
 
 import { hostname } from "node:os";
 import { resolveAsked } from "../domain/asked.ts";
-import { type CancelCounts, requireNames } from "../domain/bulk.ts";
+import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
+import { resolveListFilter } from "../domain/filter.ts";
 import { isUuid } from "../domain/ids.ts";
 import type { Executor } from "../executors/executor.ts";
 import { joinTransaction, openPool, type Pool } from "../store/database.ts";
@@ -175,13 +176,7 @@ function requests(
       if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
       return taskRun;
     },
-    list: async (filter = {}) => {
-      const { runId, before, kind, queue, tag } = filter;
-      requireNames({ kind, queue, tag });
-      if (runId !== undefined && !isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
-      if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
-      return await listTaskRuns(pool, filter);
-    },
+    list: async (filter = {}) => await listTaskRuns(pool, resolveListFilter(filter)),
     overview: async () => await pool.snapshot(readOverview),
     setRunLimit: async (runId, limit) => {
       requireLimit(limit);

@@ -1,0 +1,75 @@
+/** What a list, a bulk cancel or a bulk retry is asked for: no condition that is given may be passed over. */
+
+import type { CancelFilter, RetryFilter } from "./bulk.ts";
+import { SchedulerError } from "./errors.ts";
+import { isUuid } from "./ids.ts";
+import type { TaskRunFilter } from "./task-run.ts";
+import { requireName } from "./task-spec.ts";
+
+export function resolveCancelFilter(filter: CancelFilter): CancelFilter {
+  const given = givenOf(filter, ["ids", "runId", "kind", "status"]);
+  if (Object.keys(given).length === 0) refuse("is empty; give ids, runId, kind or status");
+  requireStatuses(given.status, ["PENDING", "AVAILABLE", "RUNNING"]);
+  requireNames({ kind: given.kind });
+  requireRunId(given.runId);
+  return given;
+}
+
+export function resolveRetryFilter(filter: RetryFilter): RetryFilter {
+  const given = givenOf(filter, ["ids", "runId", "kind", "status", "enqueuedSince"]);
+  const { ids, runId, kind, status, enqueuedSince } = given;
+  // What has ended is found by its run, its id or its time: there is no index on the kind or the status of history.
+  if (ids === undefined && runId === undefined && enqueuedSince === undefined)
+    refuse("says not where to look; give ids, runId or enqueuedSince");
+  requireStatuses(status, ["FAILED", "CANCELED"]);
+  requireNames({ kind });
+  requireRunId(runId);
+  if (enqueuedSince !== undefined && Number.isNaN(enqueuedSince.getTime()))
+    refuse("has an enqueuedSince that is no instant");
+  return given;
+}
+
+export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
+  const given = givenOf(filter, ["status", "runId", "kind", "queue", "tag", "limit", "before"]);
+  const { runId, before, kind, queue, tag } = given;
+  requireNames({ kind, queue, tag });
+  requireRunId(runId);
+  if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
+  return given;
+}
+
+/**
+ * Null counts as not given, as undefined does. A condition that nobody knows cannot be kept, and without it the filter
+ * means more than whoever wrote it.
+ */
+function givenOf<Filter extends object>(filter: Filter, known: readonly (keyof Filter & string)[]): Filter {
+  const names: readonly string[] = known;
+  const strange = Object.entries(filter).find(([key, value]) => isGiven(value) && !names.includes(key));
+  if (strange !== undefined) refuse(`has no condition ${strange[0]}, only ${names.join(", ")}`);
+  const given = known.map((key) => [key, filter[key]] as const).filter(([, value]) => isGiven(value));
+  return Object.fromEntries(given) as Filter;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function requireStatuses(given: readonly string[] | undefined, known: readonly string[]): void {
+  const [strange] = (given ?? []).filter((status) => !known.includes(status));
+  if (strange !== undefined) refuse(`cannot be for status ${strange}, only for ${known.join(", ")}`);
+  if (given?.length === 0) refuse(`names no status; give ${known.join(", ")} or leave it out`);
+}
+
+/** What can be the name of nothing is a mistake of whoever asks, not a search that finds nothing. */
+function requireNames(names: Readonly<Record<string, string | undefined>>): void {
+  for (const [field, name] of Object.entries(names))
+    if (name !== undefined) requireName(name, (problem) => refuse(`has a ${field} that ${problem}`));
+}
+
+function requireRunId(runId: string | undefined): void {
+  if (runId !== undefined && !isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
+}
+
+function refuse(problem: string): never {
+  throw new SchedulerError("INVALID_FILTER", { problem });
+}
