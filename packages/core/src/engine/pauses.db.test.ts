@@ -311,6 +311,7 @@ it("of a run that is pruned at the same moment is refused, and leaves nothing be
   const rules = ruleKeeper(
     pool,
     createWakeups(pool, box.db.url, () => {}),
+    () => {},
   );
   const paused = rules.pause({ runId: requireRun(runId) });
   await pause.reached;

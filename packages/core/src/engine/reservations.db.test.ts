@@ -133,7 +133,7 @@ describe("a resource that is kept for a task", () => {
     await scheduler.settle();
     pause.resume();
 
-    expect(await released).toBe(false);
+    expect(await released).toBeNull();
     expect(await scheduler.get(taskId)).toMatchObject({ status: "DONE" });
     expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
@@ -141,8 +141,11 @@ describe("a resource that is kept for a task", () => {
 });
 
 describe("a release that meets a cancel", () => {
-  const release = async (pool: SteppedPool) =>
-    await pool.transaction(async (tx) => await releaseReservation(tx, "orders", { by: null, reason: null }));
+  const release = async (pool: SteppedPool) => {
+    const request = { by: null, reason: null };
+    const sentBack = await pool.transaction(async (tx) => await releaseReservation(tx, "orders", request));
+    return sentBack !== null;
+  };
 
   it("of the AVAILABLE attempt: neither waits for the other for ever", async () => {
     const { scheduler, taskId } = await loseWith({});

@@ -1,7 +1,7 @@
 /** Changes the rules while work goes on: limits, weights, pauses, windows, rates and stops. */
 
 import { SchedulerError } from "../domain/errors.ts";
-import { asTaskId, isUuid, type RunId, type TaskId } from "../domain/ids.ts";
+import { asTaskId, isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
 import type { ResourceName } from "../domain/resource.ts";
 import {
   type PauseScope,
@@ -24,6 +24,7 @@ import { putStop, takeOffStop } from "../store/rules/stop.ts";
 import { changeWindows } from "../store/rules/window.ts";
 import { isRun } from "../store/runs/is-run.ts";
 import { demoteStrays } from "../store/task-runs/demote.ts";
+import type { Emit } from "./telemetry.ts";
 import type { Wakeups } from "./wakeups.ts";
 
 /** What can have windows. */
@@ -76,41 +77,27 @@ const LARGEST_LIMIT = 1_000_000;
 const LARGEST_WEIGHT = 1_000;
 const MOST_STARTS = 10_000;
 
-export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
-  const change = async <Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
-    const answer = await pool.transaction(work);
-    wakeups.send("signalbox_gate");
-    return answer;
-  };
-  /** Then brings back what is AVAILABLE under the old rules: no claim takes it, but it shall say why it waits. */
-  const close = async <Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
-    const answer = await pool.transaction(work);
-    for (let left = true; left; ) {
-      const demoted = await pool.transaction(async (tx) => {
-        await takeGateLock(tx);
-        return await demoteStrays(tx, BITE);
-      });
-      left = demoted.length >= BITE;
-    }
-    wakeups.send("signalbox_gate");
-    return answer;
-  };
+export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
+  const { change, sendBack, close } = changes(pool, wakeups, emit);
   /** Only the rules of queues have a number: those of runs and resources send back what they close themselves. */
-  const inForce = (what: Pausable) => ("queue" in what ? close : change);
+  const inForce = (what: Pausable) => ("queue" in what ? close : sendBack);
   return {
     setQueue: async (name, { limit, weight }) => {
       requireWords("queue", name);
       if (limit !== undefined) requireWhole("limit", limit, 0, LARGEST_LIMIT);
       if (weight !== undefined) requireWhole("weight", weight, 1, LARGEST_WEIGHT);
-      await close(async (tx) => await changeQueue(tx, name, { limit, weight }));
+      await close(async (tx) => {
+        await changeQueue(tx, name, { limit, weight });
+        return [];
+      });
     },
     pause: async (what, request = {}) =>
       await inForce(what)(async (tx) => {
         const scope = pauseScopeOf(what);
-        const paused = await pauseScope(tx, scope, toRequest(request));
+        const demoted = await pauseScope(tx, scope, toRequest(request));
         if ("runId" in what && !(await isRun(tx, what.runId)))
           throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
-        return paused;
+        return demoted;
       }),
     resume: async (what, request = {}) =>
       await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), toRequest(request))),
@@ -132,22 +119,64 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups): Rules {
     },
     releaseReservation: async (resource, request = {}) => {
       requireWords("resource", resource);
-      return await change(async (tx) => await releaseReservation(tx, resource, toRequest(request)));
+      return await sendBack(async (tx) => await releaseReservation(tx, resource, toRequest(request)));
     },
-    ...stopKeeper(change),
+    ...stopKeeper({ change, sendBack }),
   };
 }
 
-function stopKeeper(
-  change: <Answer>(work: (tx: Transaction) => Promise<Answer>) => Promise<Answer>,
-): Pick<Rules, "putStop" | "takeOffStop"> {
+/** A change and whom it has sent back; null: nothing changed. */
+type Closing = (tx: Transaction) => Promise<readonly TaskRunId[] | null>;
+
+interface Changes {
+  readonly change: <Answer>(work: (tx: Transaction) => Promise<Answer>) => Promise<Answer>;
+  /** Tells whom the change itself has sent back. */
+  readonly sendBack: (work: Closing) => Promise<boolean>;
+  /** Then brings back what is AVAILABLE under the old rules: no claim takes it, but it shall say why it waits. */
+  readonly close: (work: Closing) => Promise<boolean>;
+}
+
+function changes(pool: Pool, wakeups: Wakeups, emit: Emit): Changes {
+  const change: Changes["change"] = async (work) => {
+    const answer = await pool.transaction(work);
+    wakeups.send("signalbox_gate");
+    return answer;
+  };
+  const tell = (demoted: readonly TaskRunId[]): void => {
+    if (demoted.length > 0) emit({ type: "task_run.demoted", taskRunIds: demoted });
+  };
+  const sendBack: Changes["sendBack"] = async (work) => {
+    const demoted = await change(work);
+    tell(demoted ?? []);
+    return demoted !== null;
+  };
+  const close: Changes["close"] = async (work) => {
+    const changed = (await pool.transaction(work)) !== null;
+    for (let left = true; left; ) {
+      const demoted = await pool.transaction(async (tx) => {
+        await takeGateLock(tx);
+        return await demoteStrays(tx, BITE);
+      });
+      tell(demoted);
+      left = demoted.length >= BITE;
+    }
+    wakeups.send("signalbox_gate");
+    return changed;
+  };
+  return { change, sendBack, close };
+}
+
+function stopKeeper({
+  change,
+  sendBack,
+}: Pick<Changes, "change" | "sendBack">): Pick<Rules, "putStop" | "takeOffStop"> {
   return {
     putStop: async (taskId, code, detail) => {
       requireWords("code", code);
       if (detail !== undefined) requireWords("detail", detail);
       const found =
         isUuid(taskId) &&
-        (await change(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
+        (await sendBack(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
       if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId });
     },
     takeOffStop: async (taskId, code) => {

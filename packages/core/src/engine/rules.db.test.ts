@@ -125,5 +125,20 @@ describe("a rule", () => {
       "SELECT data->>'because' AS because FROM signalbox.event_store WHERE type = 'task_run.demoted'",
     );
     expect(["PAUSED", "STOPPED", "WINDOW", "RULES_CHANGED"]).toContain(event?.because);
+    expect(scheduler.events).toEqual([
+      { type: "task_run.demoted", taskRunIds: [run.taskRuns[0]?.taskRunId] },
+    ]);
+  });
+
+  it("that is the first limit of its queue tells whom it sends back", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRuns } = await enqueue(scheduler);
+    await scheduler.promote();
+
+    await scheduler.setQueue("mail", { limit: 1 });
+
+    expect(scheduler.events).toEqual([
+      { type: "task_run.demoted", taskRunIds: taskRuns.map(({ taskRunId }) => taskRunId) },
+    ]);
   });
 });

@@ -51,7 +51,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...enqueues(pool, executors, wakeups),
     ...interventions(pool, wakeups),
     ...requests(pool, settings, wakeups),
-    ...ruleKeeper(pool, wakeups),
+    ...ruleKeeper(pool, wakeups, emit),
     ...logReads(pool, follower),
   };
 }

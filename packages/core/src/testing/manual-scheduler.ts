@@ -119,11 +119,14 @@ export async function createManualScheduler(options: ManualOptions): Promise<Man
   const { tasks, name, slots, leaseMs } = settings;
   const kinds = tasks.map(({ kind }) => kind);
   const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs, mark: null });
-  const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name });
+  const events: SchedulerEvent[] = [];
+  const emit = (event: SchedulerEvent): number => events.push(event);
+  const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name, onEvent: emit });
   const processes = createProcesses();
   return {
     ...scheduler,
-    ...steps({ pool, processes }, settings, asInstanceId(instanceId)),
+    ...steps({ pool, processes, emit }, settings, asInstanceId(instanceId)),
+    events,
     close: async () => {
       await processes.close();
       await closeAll(pool, scheduler);
@@ -136,23 +139,23 @@ async function closeAll(pool: Pool, scheduler: Scheduler): Promise<void> {
   await pool.close();
 }
 
-type Steps = Omit<ManualScheduler, keyof Scheduler | "close">;
+type Steps = Omit<ManualScheduler, keyof Scheduler | "events" | "close">;
 type Settings = Required<ManualOptions>;
 
 interface Parts {
   readonly pool: Pool;
   readonly processes: Processes;
+  readonly emit: Emit;
 }
 
-function steps({ pool, processes }: Parts, settings: Settings, instanceId: InstanceId): Steps {
+function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps {
+  const { pool, emit } = parts;
   const { tasks, name, slots, batchSize, obeyMs } = settings;
   const executors = new Map(tasks.map((task) => [task.kind, task]));
   const kinds = [...executors.keys()];
-  const events: SchedulerEvent[] = [];
-  const emit = (event: SchedulerEvent): number => events.push(event);
   const held = new HeldClaims();
   const settler = createSettler({ pool, batchSize, emit });
-  const toolsFor = lendTools({ pool, processes }, instanceId, emit);
+  const toolsFor = lendTools(parts, instanceId);
 
   const promote: Steps["promote"] = async () => await promoteOnce({ pool, batchSize });
   const claim: Steps["claim"] = async () => {
@@ -174,7 +177,6 @@ function steps({ pool, processes }: Parts, settings: Settings, instanceId: Insta
   };
   return {
     instanceId,
-    events,
     held,
     promote,
     sweep: async () => await promoteOnce({ pool, batchSize, sweepAfter: null }),
@@ -224,9 +226,8 @@ async function outcomeOf(
 }
 
 function lendTools(
-  { pool, processes }: Parts,
+  { pool, processes, emit }: Parts,
   instanceId: InstanceId,
-  emit: Emit,
 ): (held: HeldClaim) => ExecutionTools {
   const logs = createLogWriter({ pool, emit, onStored: () => {} });
   // Nobody beats here: a test says when the lease ends.

@@ -1,3 +1,4 @@
+import type { TaskRunId } from "../../domain/ids.ts";
 import { type PauseScope, partsOf } from "../../domain/scope.ts";
 import { wakePaused } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
@@ -13,19 +14,22 @@ export interface PauseRequest {
   readonly reason: string | null;
 }
 
-/** Nothing of this scope is claimed after the commit. False: it was paused before. What runs goes on. */
+/**
+ * Nothing of this scope is claimed after the commit; what runs goes on. Answers whom it has sent back: of a queue nobody
+ * yet. Null: it was paused before.
+ */
 export async function pauseScope(
   tx: Transaction,
   scope: PauseScope,
   request: PauseRequest,
-): Promise<boolean> {
+): Promise<readonly TaskRunId[] | null> {
   await takeGateLock(tx);
   await takeClaimLock(tx);
-  if (!(await writePause(tx, scope, true, request))) return false;
+  if (!(await writePause(tx, scope, true, request))) return null;
   const { over, name } = partsOf(scope);
-  if (over === "queue") await outdateReady(tx, name);
-  else await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "PAUSED");
-  return true;
+  if (over !== "queue") return await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "PAUSED");
+  await outdateReady(tx, name);
+  return [];
 }
 
 /** False: it was not paused. */

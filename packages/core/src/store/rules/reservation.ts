@@ -12,13 +12,13 @@ import type { PauseRequest } from "./pause.ts";
 
 /**
  * From the commit on the resource is kept for nobody; an attempt of the task that runs on it goes on and holds it like any
- * other. False: it was not reserved.
+ * other. Answers whom it has sent back. Null: it was not reserved.
  */
 export async function releaseReservation(
   tx: Transaction,
   name: ResourceName,
   request: PauseRequest,
-): Promise<boolean> {
+): Promise<readonly TaskRunId[] | null> {
   await takeGateLock(tx);
   await takeClaimLock(tx);
   const [reserved] = await tx.query(
@@ -27,9 +27,9 @@ export async function releaseReservation(
        WHERE scope = 'resource:' || ${name} AND slot = 0 AND reserved_for IS NOT NULL
     `,
   );
-  if (reserved === undefined) return false;
+  if (reserved === undefined) return null;
   // Back in line: it was made AVAILABLE before its turn. Before its task run is locked, as whoever cancels it does it.
-  await demoteTaskRuns(tx, await findAvailable(tx, reserved.taskId), "RULES_CHANGED");
+  const demoted = await demoteTaskRuns(tx, await findAvailable(tx, reserved.taskId), "RULES_CHANGED");
   // Whoever settles its attempt has done so when this answers; what came after it is seen by the next statement.
   await tx.query(
     sql("lockReservingTask")`
@@ -37,11 +37,11 @@ export async function releaseReservation(
     `,
   );
   const open = await findOpen(tx, reserved.taskId);
-  if (open === null) return false;
+  if (open === null) return null;
   await dropReserved(tx, name);
   await standInLineAgain(tx, open.taskRunId, name, request);
   await wakeGates(tx, [wakeResource(name)]);
-  return true;
+  return demoted;
 }
 
 async function findAvailable(tx: Transaction, taskId: string): Promise<readonly TaskRunId[]> {

@@ -1,4 +1,4 @@
-import { asTaskRunId, type TaskId } from "../../domain/ids.ts";
+import { asTaskRunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import { wakeStop } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { takeClaimLock } from "../holds/claim-lock.ts";
@@ -13,8 +13,15 @@ export interface Stop {
   readonly detail: string | null;
 }
 
-/** The task does not start after the commit; what of it runs already goes on. False: there is no such task. */
-export async function putStop(tx: Transaction, taskId: TaskId, { code, detail }: Stop): Promise<boolean> {
+/**
+ * The task does not start after the commit; what of it runs already goes on. Answers whom it has sent back. Null: there
+ * is no such task.
+ */
+export async function putStop(
+  tx: Transaction,
+  taskId: TaskId,
+  { code, detail }: Stop,
+): Promise<readonly TaskRunId[] | null> {
   await takeGateLock(tx);
   await takeClaimLock(tx);
   const put = await tx.query(
@@ -26,18 +33,17 @@ export async function putStop(tx: Transaction, taskId: TaskId, { code, detail }:
       RETURNING task_id
     `,
   );
-  if (put.length === 0) return false;
+  if (put.length === 0) return null;
   const open = await tx.query(
     sql<{ taskRunId: string }>("findAvailableOfTask")`
       SELECT id AS "taskRunId" FROM signalbox.task_run WHERE task_id = ${taskId} AND status = 'AVAILABLE'
     `,
   );
-  await demoteTaskRuns(
+  return await demoteTaskRuns(
     tx,
     open.map(({ taskRunId }) => asTaskRunId(taskRunId)),
     "STOPPED",
   );
-  return true;
 }
 
 /** False: there was no such stop. */

@@ -1,3 +1,4 @@
+import type { TaskRunId } from "../../domain/ids.ts";
 import { partsOf, type WindowScope } from "../../domain/scope.ts";
 import { wakeWindow } from "../../domain/wake.ts";
 import type { Window } from "../../domain/window.ts";
@@ -9,12 +10,15 @@ import { sql } from "../sql.ts";
 import { demoteTaskRuns, findAvailableHolders } from "../task-runs/demote.ts";
 import { outdateReady } from "./queue.ts";
 
-/** Replaces all windows of a scope. Whatever is AVAILABLE there is judged again by the new ones. */
+/**
+ * Replaces all windows of a scope. Whatever is AVAILABLE there is judged again by the new ones. Answers whom it has sent
+ * back: of a queue nobody yet.
+ */
 export async function changeWindows(
   tx: Transaction,
   scope: WindowScope,
   windows: readonly Window[],
-): Promise<void> {
+): Promise<readonly TaskRunId[]> {
   const { over, name } = partsOf(scope);
   await takeGateLock(tx);
   await takeClaimLock(tx);
@@ -33,6 +37,8 @@ export async function changeWindows(
     `,
   );
   if (over === "queue") await outdateReady(tx, name);
-  else await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "WINDOW");
+  const holders = over === "queue" ? [] : await findAvailableHolders(tx, scope);
+  const demoted = await demoteTaskRuns(tx, holders, "WINDOW");
   await wakeGates(tx, [wakeWindow(scope)]);
+  return demoted;
 }
