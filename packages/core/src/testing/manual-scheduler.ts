@@ -172,9 +172,6 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
       }),
     );
   };
-  const settle: Steps["settle"] = async () => {
-    while ((await settler.settleOnce()).left > 0);
-  };
   return {
     instanceId,
     held,
@@ -187,7 +184,9 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
     },
     failOverdue: async () => (await failOverdueOnce({ pool, batchSize, emit })).failed,
     execute: executeAll,
-    settle,
+    settle: async () => {
+      await settleAll(settler);
+    },
     reconcile: async () => await reconcileOnce({ pool, instanceId, held, emit }),
     rescue: async () => await rescueOnce({ pool, graceMs: 0, batchSize, emit }),
     prune: async (keepMs) => await pruneOnce({ pool, keepMs, emit }),
@@ -195,14 +194,25 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
     runUntilIdle: async () => {
       for (;;) {
         const pass = await promote();
-        const claimed = await claim();
+        await claim();
+        // Also what was claimed before this was called: its end frees a slot, and perhaps a gate.
+        const works = held.all().some(({ stuck }) => !stuck);
         await executeAll();
-        await settle();
+        const opened = await settleAll(settler);
         const promoted = pass.kind === "lock_missed" || pass.promoted.length > 0 || pass.more;
-        if (!promoted && claimed.length === 0) return;
+        if (!promoted && !works && !opened) return;
       }
     },
   };
+}
+
+/** Whether a gate may be open for others now. */
+async function settleAll(settler: ReturnType<typeof createSettler>): Promise<boolean> {
+  for (let opened = false; ; ) {
+    const { left, opensGates } = await settler.settleOnce();
+    opened ||= opensGates;
+    if (left === 0) return opened;
+  }
 }
 
 interface Execution extends Pick<Settings, "name" | "obeyMs"> {
