@@ -202,6 +202,21 @@ describe.each(BAD_TEXT)("$name", ({ text, problem }) => {
   });
 });
 
+it("a place or an instant that cannot be is refused where it is asked for", async () => {
+  const { taskRunId } = await scheduler.enqueue(echo.task(1));
+  const follow = async () => {
+    for await (const _ of scheduler.followLog(taskRunId, { from: -1 }));
+  };
+
+  for (const call of [
+    () => scheduler.readLog(taskRunId, { from: -1 }),
+    () => scheduler.readLog(taskRunId, { limit: 0 }),
+    follow,
+    () => scheduler.checkInvariants({ since: new Date(Number.NaN) }),
+  ])
+    expect(await refusal(call)).toEqual(["INVALID_FILTER", expect.any(String)]);
+});
+
 it("an unknown executor keeps its task waiting, says so, and lets others go on", async () => {
   const { taskRunId } = await scheduler.enqueue({ kind: "nobody-knows", resources: [exclusive("r")] });
   await scheduler.runUntilIdle();

@@ -5,6 +5,7 @@ import { SchedulerError } from "./errors.ts";
 import { isUuid } from "./ids.ts";
 import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
+import { TASK_RUN_STATUSES } from "./task-status.ts";
 
 export function resolveCancelFilter(filter: CancelFilter): CancelFilter {
   const given = givenOf(filter, ["ids", "runId", "kind", "status"]);
@@ -24,14 +25,15 @@ export function resolveRetryFilter(filter: RetryFilter): RetryFilter {
   requireStatuses(status, ["FAILED", "CANCELED"]);
   requireNames({ kind });
   requireRunId(runId);
-  if (enqueuedSince !== undefined && Number.isNaN(enqueuedSince.getTime()))
-    refuse("has an enqueuedSince that is no instant");
+  if (enqueuedSince !== undefined) requireInstant("enqueuedSince", enqueuedSince);
   return given;
 }
 
 export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
   const given = givenOf(filter, ["status", "runId", "kind", "queue", "tag", "limit", "before"]);
-  const { runId, before, kind, queue, tag } = given;
+  const { runId, before, kind, queue, tag, limit, status } = given;
+  requireKnown(status, TASK_RUN_STATUSES);
+  if (limit !== undefined) requireWithin("limit", limit, 1, Number.MAX_SAFE_INTEGER);
   requireNames({ kind, queue, tag });
   requireRunId(runId);
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
@@ -55,9 +57,22 @@ function isGiven(value: unknown): boolean {
 }
 
 function requireStatuses(given: readonly string[] | undefined, known: readonly string[]): void {
+  requireKnown(given, known);
+  if (given?.length === 0) refuse(`names no status; give ${known.join(", ")} or leave it out`);
+}
+
+function requireKnown(given: readonly string[] | undefined, known: readonly string[]): void {
   const [strange] = (given ?? []).filter((status) => !known.includes(status));
   if (strange !== undefined) refuse(`cannot be for status ${strange}, only for ${known.join(", ")}`);
-  if (given?.length === 0) refuse(`names no status; give ${known.join(", ")} or leave it out`);
+}
+
+export function requireWithin(field: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  refuse(`has a ${field} (${value}) that is not a whole number from ${least} to ${most}`);
+}
+
+export function requireInstant(field: string, value: Date): void {
+  if (Number.isNaN(value.getTime())) refuse(`has a ${field} that is no instant`);
 }
 
 /** What can be the name of nothing is a mistake of whoever asks, not a search that finds nothing. */

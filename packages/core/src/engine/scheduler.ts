@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { resolveAsked } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
-import { resolveListFilter } from "../domain/filter.ts";
+import { requireInstant, requireWithin, resolveListFilter } from "../domain/filter.ts";
 import { isUuid } from "../domain/ids.ts";
 import type { Executor } from "../executors/executor.ts";
 import { joinTransaction, openPool, type Pool } from "../store/database.ts";
@@ -185,14 +185,12 @@ function requests(
       if (!found) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       wakeups.send("signalbox_gate");
     },
-    checkInvariants: async ({ since } = {}) =>
-      await pool.snapshot(
-        async (tx) =>
-          await checkInvariants(tx, {
-            since: since ?? new Date(Date.now() - 3_600_000),
-            rescueWithinMs: settings.graceMs + 10 * settings.beatMs,
-          }),
-      ),
+    checkInvariants: async (options = {}) => {
+      const since = options.since ?? new Date(Date.now() - 3_600_000);
+      requireInstant("since", since);
+      const rescueWithinMs = settings.graceMs + 10 * settings.beatMs;
+      return await pool.snapshot(async (tx) => await checkInvariants(tx, { since, rescueWithinMs }));
+    },
   };
 }
 
@@ -215,11 +213,6 @@ function logReads(pool: Pool, follower: LogFollower): LogReads {
       yield* follower.follow(taskRunId, { from, signal: signal ?? null });
     },
   };
-}
-
-function requireWithin(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(`${name} (${value}) must be a whole number from ${least} to ${most}`);
 }
 
 /** A listener that throws must not stop a loop or strand a claim. */

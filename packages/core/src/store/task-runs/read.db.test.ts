@@ -105,6 +105,17 @@ describe("a list", () => {
     expect((await scheduler.list({ limit: 2 })).next).toBeNull();
   });
 
+  it.each([
+    ["a limit that is no whole number", { limit: 1.5 }],
+    ["a limit that is no number", { limit: Number.NaN }],
+    ["a limit of nothing", { limit: 0 }],
+    ["a status that is none", { status: ["X" as never] }],
+  ])("refuses %s", async (_, filter) => {
+    const scheduler = await box.scheduler();
+
+    await expect(scheduler.list(filter)).rejects.toMatchObject({ code: "INVALID_FILTER" });
+  });
+
   it("takes null for not given, and refuses a condition that it does not know", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
