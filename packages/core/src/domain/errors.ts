@@ -5,7 +5,8 @@
 
 /** What each code carries. */
 export interface ErrorDetails {
-  TASK_NOT_FOUND: { readonly id: string };
+  /** `wanted`: only a task would do, no task run. */
+  TASK_NOT_FOUND: { readonly id: string; readonly wanted?: "task" };
   AMBIGUOUS_ID: { readonly prefix: string; readonly matches: readonly string[] };
   RUN_NOT_FOUND: { readonly runId: string };
   UNKNOWN_EXECUTOR: { readonly kind: string; readonly known: readonly string[] };
@@ -34,7 +35,10 @@ export interface ErrorDetails {
 export type ErrorCode = keyof ErrorDetails;
 
 const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) => string } = {
-  TASK_NOT_FOUND: ({ id }) => `No task or task run has the id ${shortened(id)}`,
+  TASK_NOT_FOUND: ({ id, wanted }) =>
+    wanted === "task"
+      ? `No task has the id ${shortened(id)}; the id of a task is wanted, not of a task run`
+      : `No task or task run has the id ${shortened(id)}`,
   AMBIGUOUS_ID: ({ prefix, matches }) =>
     `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
   RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shortened(runId)}`,

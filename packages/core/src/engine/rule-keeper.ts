@@ -66,9 +66,9 @@ export interface Rules {
    * nothing of the lost attempt is at work any more. False: it was kept for nobody.
    */
   readonly releaseReservation: (resource: ResourceName, request?: RuleRequest) => Promise<boolean>;
-  /** The task does not start before the stop is taken off. A second one with the same code changes its detail. */
+  /** Takes the id of a task. It does not start before the stop is taken off. A second one with the same code changes its detail. */
   readonly putStop: (taskId: TaskId, code: string, detail?: string) => Promise<void>;
-  /** False: there was no such stop. */
+  /** Takes the id of a task. False: there was no such stop on it. */
   readonly takeOffStop: (taskId: TaskId, code: string) => Promise<boolean>;
 }
 
@@ -177,11 +177,15 @@ function stopKeeper({
       const found =
         isUuid(taskId) &&
         (await sendBack(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
-      if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId });
+      if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId, wanted: "task" });
     },
     takeOffStop: async (taskId, code) => {
       requireWords("code", code);
-      return isUuid(taskId) && (await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code)));
+      const off = isUuid(taskId)
+        ? await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code))
+        : null;
+      if (off === null) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId, wanted: "task" });
+      return off;
     },
   };
 }

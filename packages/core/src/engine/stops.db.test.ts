@@ -134,8 +134,19 @@ describe("a stop that is put on a task", () => {
     await expect(scheduler.putStop(asTaskId("x"), "APPROVAL")).rejects.toMatchObject({
       code: "TASK_NOT_FOUND",
     });
+    const { taskRunId } = await scheduler.get(taskId);
+    for (const call of [
+      scheduler.putStop(asTaskId(taskRunId), "APPROVAL"),
+      scheduler.takeOffStop(asTaskId(taskRunId), "APPROVAL"),
+    ])
+      await expect(call).rejects.toMatchObject({
+        code: "TASK_NOT_FOUND",
+        message: `No task has the id ${taskRunId}; the id of a task is wanted, not of a task run`,
+      });
     await expect(scheduler.putStop(taskId, "")).rejects.toMatchObject({ code: "INVALID_RULE" });
     expect(await scheduler.takeOffStop(taskId, "APPROVAL")).toBe(false);
-    expect(await scheduler.takeOffStop(asTaskId("x"), "APPROVAL")).toBe(false);
+    await expect(scheduler.takeOffStop(asTaskId("x"), "APPROVAL")).rejects.toMatchObject({
+      code: "TASK_NOT_FOUND",
+    });
   });
 });

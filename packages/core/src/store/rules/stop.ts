@@ -46,14 +46,19 @@ export async function putStop(
   );
 }
 
-/** False: there was no such stop. */
-export async function takeOffStop(tx: Transaction, taskId: TaskId, code: string): Promise<boolean> {
+/** False: there was no such stop. Null: there is no such task. */
+export async function takeOffStop(tx: Transaction, taskId: TaskId, code: string): Promise<boolean | null> {
   const gone = await tx.query(
     sql(
       "takeOffStop",
     )`DELETE FROM signalbox.stop WHERE task_id = ${taskId} AND code = ${code} RETURNING task_id`,
   );
-  if (gone.length === 0) return false;
+  if (gone.length === 0) return (await isTask(tx, taskId)) ? false : null;
   await wakeGates(tx, [wakeStop(taskId)]);
   return true;
+}
+
+async function isTask(tx: Transaction, taskId: TaskId): Promise<boolean> {
+  const rows = await tx.query(sql("isTask")`SELECT FROM signalbox.task WHERE id = ${taskId}`);
+  return rows.length > 0;
 }
