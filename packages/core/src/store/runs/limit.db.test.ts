@@ -55,8 +55,10 @@ describe("a limit that is lowered", () => {
     await scheduler.execute();
     await scheduler.settle();
 
-    expect(await promotedCount(scheduler)).toBe(0);
+    const pass = await scheduler.promote();
+    expect(pass).toMatchObject({ promoted: [], failed: new Map() });
     expect(await activeSlots()).toEqual([2, 3, 4]);
+    expect((await scheduler.overview()).waiting).toEqual({ RUN_LIMIT: 4 });
   });
 
   it("is in force for the pass that waits while it is changed, and for none before", async () => {
