@@ -1,6 +1,7 @@
 /** Tasks as processes: whatever happens to the instance, nothing of them outlives its lease. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createScheduler, defineProcess, type ProcessInput, type Scheduler } from "@signalbox/core";
 import pg from "pg";
@@ -139,6 +140,29 @@ it("lets processes live while the main loop is blocked for longer than a lease",
   });
   expect((await scheduler.get(taskRunId)).output).toBe(1);
   expect(instance.count("instance.fenced")).toBe(0);
+});
+
+it("lets a process live for longer than a lease after somebody removed its folder, beside the next warden", async () => {
+  const instance = await cluster.add();
+  const [first = ""] = await enqueue({ shell: `sleep ${(2 * leaseMs) / 1000}; echo SIGNALBOX_OUTPUT:1` });
+  await until("it runs", () => processesOf([first]).length > 0, { withinMs: WITHIN_MS });
+  const [{ parentPid: warden } = { parentPid: 0 }] = processesOf([first]);
+  const [, folder = ""] =
+    /\0(\/[^\0]*signalbox-[^\0/]+)\0/.exec(readFileSync(`/proc/${warden}/cmdline`, "utf8")) ?? [];
+
+  const beats = instance.count("lease.renewed");
+  await until("the warden has heard a beat", () => instance.count("lease.renewed") > beats + 1, {
+    withinMs: WITHIN_MS,
+  });
+
+  await rm(folder, { recursive: true });
+  const [next = ""] = await enqueue({ shell: "echo SIGNALBOX_OUTPUT:$PPID" });
+
+  await until("both are DONE", async () => (await outcomes("SUCCEEDED")) === 2, { withinMs: WITHIN_MS });
+  expect((await scheduler.get(first)).output).toBe(1);
+  expect((await scheduler.get(next)).output).not.toBe(warden);
+  expect(instance.count("instance.fenced")).toBe(0);
+  await until("the first warden is gone", () => !existsSync(`/proc/${warden}`), { withinMs: WITHIN_MS });
 });
 
 it("ends processes while the database is away for longer than a lease", async () => {

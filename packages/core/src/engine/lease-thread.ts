@@ -78,27 +78,33 @@ function beginLife({ instanceId, memory: buffer }: NonNullable<LeaseOrder>): Lif
   return { instanceId, memory, lastTick: memory.ticks(), lastTickAtMs: monotonicMs() };
 }
 
-let report: { readonly path: string; socket: Socket | null } | null = null;
+/** The wardens that are told of each beat: one that has lost its folder looks after its last processes beside the next. */
+const reports = new Map<string, Socket | null>();
+let newest = "";
 
 function reportTo({ reportTo: path }: ReportRequest): void {
-  if (report?.path === path) return;
-  report?.socket?.destroy();
-  report = { path, socket: null };
+  newest = path;
+  if (!reports.has(path)) connectTo(path);
 }
 
-function tellWarden(instanceId: InstanceId, renewedAtMs: number): void {
-  const current = report;
-  if (current === null) return;
-  if (current.socket === null) {
-    const socket = connect(current.path);
-    const forget = (): void => {
-      if (current.socket === socket) current.socket = null;
-    };
-    socket.on("error", forget).on("close", forget).resume();
-    current.socket = socket;
+function tellWardens(instanceId: InstanceId, renewedAtMs: number): void {
+  for (const [path, connected] of reports) {
+    const socket = connected ?? connectTo(path);
+    // Waits until it is connected. A warden that does not read is dead; its end is noticed elsewhere.
+    socket.write(line({ life: instanceId, leaseMs: data.leaseMs, renewedAtMs }));
   }
-  // Waits until it is connected. A warden that does not read is dead; its end is noticed elsewhere.
-  current.socket.write(line({ life: instanceId, leaseMs: data.leaseMs, renewedAtMs }));
+}
+
+function connectTo(path: string): Socket {
+  const socket = connect(path);
+  const forget = (): void => {
+    if (reports.get(path) !== socket) return;
+    if (path === newest) reports.set(path, null);
+    else reports.delete(path);
+  };
+  socket.on("error", forget).on("close", forget).resume();
+  reports.set(path, socket);
+  return socket;
 }
 
 function tell(message: LeaseMessage): void {
@@ -126,7 +132,7 @@ async function beat(of: Life): Promise<void> {
     });
     if (renewed === null) return tell({ kind: "lost", instanceId, timeline: pool.newestTimeline() });
     of.memory.renewed(sentAtMs);
-    tellWarden(instanceId, sentAtMs);
+    tellWardens(instanceId, sentAtMs);
     tell({ kind: "renewed", instanceId, timeline: renewed.timeline, tookMs: monotonicMs() - sentAtMs });
   } catch (error) {
     tellFailed("failed", instanceId, error);

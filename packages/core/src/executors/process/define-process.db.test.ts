@@ -333,4 +333,30 @@ describe("the group of a process", () => {
     await scheduler.runUntilIdle();
     expect(await box.statusOf(next.taskRunId)).toBe("DONE");
   });
+
+  it("ends in its own time when somebody removes its folder, and the next process gets a new one", async () => {
+    const scheduler = await open();
+    const shell =
+      'read line < "$SIGNALBOX_INPUT_FILE"; dirname "$(dirname "$SIGNALBOX_INPUT_FILE")"; while test -e "$GATE"; do sleep 0.02; done; echo "$line"';
+    const gate = await mkdtemp(join(tmpdir(), "process-gate-"));
+    const first = await scheduler.enqueue(program.task({ shell, env: { GATE: gate }, input: "read" }));
+    await scheduler.claim();
+    const execution = scheduler.execute();
+    await waitUntil("it says its folder", async () =>
+      (await logOf(scheduler, first.taskRunId)).includes("\n"),
+    );
+    await rm((await logOf(scheduler, first.taskRunId)).trim(), { recursive: true });
+
+    const next = await scheduler.enqueue(program.task({ shell: "echo $PPID" }));
+    await scheduler.claim();
+    const second = scheduler.execute();
+    await waitUntil("the next one ends", async () => (await logOf(scheduler, next.taskRunId)).includes("\n"));
+    await rm(gate, { recursive: true });
+    await Promise.all([execution, second]);
+    await scheduler.settle();
+
+    expect(await box.statusOf(next.taskRunId)).toBe("DONE");
+    expect(await logOf(scheduler, first.taskRunId)).toContain('"read"');
+    expect(await box.statusOf(first.taskRunId)).toBe("DONE");
+  });
 });

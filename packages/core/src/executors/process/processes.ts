@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { mkdtemp } from "node:fs/promises";
+import { access, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LeaseSource, ProcessHost, RunningProcess } from "./running-process.ts";
@@ -28,21 +28,28 @@ const LEFT_BEHIND_GRACE_MS = 1_000;
 export function createProcesses(): Processes {
   let current: Promise<Warden> | null = null;
   let isClosed = false;
-  const begin = async (): Promise<Warden> => {
+  const begin = (): Promise<Warden> => {
     const forget = (): void => {
-      current = null;
+      if (current === opening) current = null;
     };
-    try {
-      return await openWarden(await mkdtemp(join(tmpdir(), "signalbox-")), forget);
-    } catch (error) {
-      forget();
-      throw error;
-    }
+    const opening: Promise<Warden> = mkdtemp(join(tmpdir(), "signalbox-")).then(
+      async (folder) => await openWarden(folder, forget),
+    );
+    opening.catch(forget);
+    return opening;
   };
   const open = async (): Promise<Warden> => {
     if (isClosed) throw new Error("The instance has stopped");
     current ??= begin();
-    return await current;
+    const asked = current;
+    const warden = await asked;
+    if (await isThere(warden.folder)) return warden;
+    // Somebody has tidied up: without its folder it can start nothing more.
+    if (current === asked) {
+      current = null;
+      warden.retire();
+    }
+    return await open();
   };
   return {
     of: (lease) => forOneExecution(open, lease),
@@ -52,6 +59,13 @@ export function createProcesses(): Processes {
       await last?.close();
     },
   };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function forOneExecution(open: () => Promise<Warden>, lease: LeaseSource): ExecutionProcesses {

@@ -23,6 +23,8 @@ export interface Warden {
   readonly folder: string;
   readonly beatSocket: string;
   start(id: string, spec: ProcessSpec, lease: LeaseBeat): Promise<RunningProcess>;
+  /** Ends it when its last process has ended. */
+  retire(): void;
   close(): Promise<void>;
 }
 
@@ -89,6 +91,10 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
       send({ kind: "start", id, lease, argv, cwd, env, stdinFile, graceMs });
       return await child.started.promise;
+    },
+    retire: () => {
+      const ends = [...children.values()].map(async ({ ended }) => await ended.promise);
+      void Promise.all(ends).then(() => lifeline.end());
     },
     close: async () => {
       lifeline.end();
