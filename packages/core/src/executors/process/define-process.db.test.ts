@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, describe, expect, inject, it, vi } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import type { TaskRunDetail } from "../../domain/task-run.ts";
@@ -145,6 +145,21 @@ describe("a process that fails", () => {
 
     expect(outcome).toBe("PROCESS_NOT_STARTED");
     expect(error?.message).toContain("ENOENT");
+  });
+
+  it("that finds no room for its files says why, and the next one starts when there is room", async () => {
+    const scheduler = await open();
+    const { taskRunId } = await scheduler.enqueue(program.task({ argv: ["true"] }));
+    vi.stubEnv("TMPDIR", "/no-such-folder");
+    await scheduler.runUntilIdle();
+    vi.unstubAllEnvs();
+    const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
+    await scheduler.runUntilIdle();
+
+    const { outcome, error } = await scheduler.get(taskRunId);
+    expect(outcome).toBe("PROCESS_NOT_STARTED");
+    expect(error?.message).toContain("ENOENT");
+    expect(await box.statusOf(next.taskRunId)).toBe("DONE");
   });
 
   it.each([
