@@ -135,6 +135,27 @@ describe("a loop", () => {
     await loop.stop();
   });
 
+  it("waits twice as long after each throw in a row, at most five seconds, and shortly again when one went well", async () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(1);
+    const rests: number[] = [];
+    let last = Date.now();
+    const { loop, passes } = loopOf({
+      pass: async () => {
+        rests.push(Date.now() - last);
+        last = Date.now();
+        if (passes() === 8) return { againInMs: 10 };
+        throw new Error("The database is down");
+      },
+    });
+
+    loop.start();
+    await vi.advanceTimersByTimeAsync(30_000);
+
+    expect(rests.slice(0, 10)).toEqual([0, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 10, 500]);
+    random.mockRestore();
+    await loop.stop();
+  });
+
   it("tells each pass that ended well, and how long it took", async () => {
     const { loop, passes, told } = loopOf({
       pass: async () => {

@@ -18,14 +18,16 @@ export interface Loop {
   stop: () => Promise<void>;
 }
 
-/** After a throw the loop waits at least this long, so that a database that is down is not hammered. */
+/** After a throw, and twice as long after each one more: a database that is down or comes up is not hammered by all. */
 const AFTER_ERROR_MS = 250;
+const AFTER_ERRORS_MS = 5_000;
 
 export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOptions): Loop {
   let running: Promise<void> | null = null;
   let stopping = false;
   let woken = false;
   let endRest: (() => void) | null = null;
+  let failures = 0;
 
   const rest = async (ms: number): Promise<void> => {
     if (woken || stopping) return;
@@ -45,6 +47,7 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
       try {
         const begunAtMs = monotonicMs();
         const result = await pass();
+        failures = 0;
         onPassed(name, monotonicMs() - begunAtMs);
         // Jitter keeps instances that were deployed together from polling together.
         await rest(
@@ -55,7 +58,9 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
       } catch (error) {
         onError(error, name);
         woken = false;
-        await rest(Math.min(intervalMs, AFTER_ERROR_MS * (1 + Math.random())));
+        failures += 1;
+        const most = Math.min(AFTER_ERROR_MS * 2 ** failures, AFTER_ERRORS_MS, intervalMs);
+        await rest(most * (0.5 + Math.random() * 0.5));
       }
     }
   };
