@@ -74,3 +74,8 @@ export function testsIn(text: string): readonly { readonly file: string; readonl
   const [, titles = "", file = ""] = /^(.*) in `([^`]+)`$/s.exec(text.trim()) ?? [];
   return [...titles.matchAll(/"([^"]+)"/g)].map(([, title = ""]) => ({ file, title }));
 }
+
+/** The same, where a cell names several files. */
+export function testsInCell(cell: string): readonly { readonly file: string; readonly title: string }[] {
+  return cell.split(/(?<=`);/).flatMap(testsIn);
+}
