@@ -2,15 +2,10 @@
  * The public surface of the packages, name by name: a change of it is a decision, not an accident. And every
  * name says what a caller needs to know.
  */
-import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
+import { declarationOf, type Exported, exportsIn } from "../../scripts/read-exports.ts";
+import { ENTRIES, renderApi } from "../../scripts/render-api.ts";
 import { read } from "./markdown.ts";
-
-interface Exported {
-  readonly name: string;
-  readonly kind: "value" | "type";
-  readonly file: string;
-}
 
 const SURFACE = {
   "packages/core/src/index.ts": {
@@ -150,6 +145,47 @@ describe("the public surface", () => {
   });
 });
 
+describe("docs/reference/api.md", () => {
+  const page = read("docs/reference/api.md");
+
+  test("is what scripts/generate-api.ts writes", () => {
+    expect(page).toBe(renderApi());
+  });
+
+  test("has every name that the packages export, and says something about each", () => {
+    const rows = [...page.matchAll(/^\| `(\w+)` \| ([A-Z`h].+) \|$/gm)].map(([, name]) => name);
+
+    expect(Object.values(ENTRIES)).toEqual(Object.keys(SURFACE));
+    expect(surface.map(({ name }) => name).filter((name) => !rows.includes(name))).toEqual([]);
+  });
+
+  test("has the members of an interface with their types, whatever lines they take", () => {
+    const text = [
+      "/** How it goes. */",
+      "export interface Way extends Road {",
+      "  readonly length?: number;",
+      "  /**",
+      "   * Goes there,",
+      "   * and back.",
+      "   */",
+      "  readonly go: (",
+      "    to: string,",
+      "  ) => Promise<void>;",
+      "}",
+    ];
+
+    expect(declarationOf("Way", text.join("\n"))).toEqual({
+      what: "How it goes.",
+      has: "Road",
+      members: [
+        { name: "length?", type: "number", what: "" },
+        { name: "go", type: "( to: string, ) => Promise<void>", what: "Goes there, and back." },
+      ],
+    });
+    expect(() => declarationOf("Gone", text.join("\n"))).toThrow("Gone is not there");
+  });
+});
+
 describe("a planted violation is found:", () => {
   test("a name without a comment, and one that is not there", () => {
     expect(problemsWith("Task", "export interface Task {\n  readonly id: string;\n}\n")).toEqual([
@@ -170,23 +206,6 @@ describe("a planted violation is found:", () => {
     expect(() => exportsIn("src/index.ts", 'export * from "./builders.ts";')).toThrow("export *");
   });
 });
-
-/** Every name that an entry exports, and the file that it comes from. */
-function exportsIn(entry: string, text: string): readonly Exported[] {
-  if (/export \*/.test(text)) throw new Error(`${entry} has an export *: name what is public`);
-  return [...text.matchAll(/export (type )?\{([^}]*)\} from "([^"]+)"/g)].flatMap(
-    ([, ofTypes, names = "", from = ""]) =>
-      names
-        .split(",")
-        .map((name) => name.trim())
-        .filter((name) => name !== "")
-        .map((name): Exported => {
-          const isType = ofTypes !== undefined || name.startsWith("type ");
-          const file = posix.join(posix.dirname(entry), from);
-          return { name: name.replace(/^type /, ""), kind: isType ? "type" : "value", file };
-        }),
-  );
-}
 
 function problemsWith(name: string, text: string): readonly string[] {
   const lines = text.split("\n");
