@@ -9,7 +9,7 @@ import type { SchedulerEvent } from "../../packages/core/src/engine/telemetry.ts
 import { took } from "./coverage.ts";
 import { labelOf, type ModelInstance, type ModelTaskRun, newestOf, taskRunsOf } from "./model.ts";
 import { addAttempt, backToPending, cancel as cancelIt, end, tally, unstart } from "./moves.ts";
-import { isDeferral, outcomeOf, settleIt } from "./outcomes.ts";
+import { outcomeOf, settleIt } from "./outcomes.ts";
 import { pendingOf } from "./passes.ts";
 import { BATCH, type Rig, type RigInstance, unlessLost } from "./rig.ts";
 import { type Command, pick, pickHolder, pickInstance, pickRun, pickTask, type Scene } from "./scene.ts";
@@ -59,9 +59,7 @@ async function settleThese(
   const expected = ends.map(([taskRun, name], index) => {
     const claimNo = known.held.get(taskRun)?.claimNo ?? 0;
     known.held.delete(taskRun);
-    // The first transaction of a settler writes what is of the same sort as the first end.
-    const isAgain = losesAnswer && isDeferral(name) === isDeferral(ends[0]?.[1] ?? name);
-    const told = settleIt(scene, taskRun, name, { claimNo, by: known.instanceId, isAgain });
+    const told = settleIt(scene, taskRun, name, { claimNo, by: known.instanceId });
     return `${index} ${labelOf(taskRun)} ${told}`;
   });
   const told = ends.map(([taskRun], index) => `${index} ${labelOf(taskRun)} ${toldOf(events, taskRun)}`);

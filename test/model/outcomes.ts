@@ -36,8 +36,6 @@ export function outcomeOf(name: OutcomeName): Outcome {
 interface Claimed {
   readonly claimNo: number;
   readonly by: string;
-  /** It was written before, and the answer was lost. */
-  readonly isAgain: boolean;
 }
 
 /** Answers what the settler must tell: the status it wrote, that it was deferred, or that it was refused. */
@@ -51,8 +49,6 @@ export function settleIt(scene: Scene, taskRun: ModelTaskRun, name: OutcomeName,
   }
   end(taskRun, settlement.status, settlement.outcome, settlement.next);
   if (taskRun.task.kept.size > 0) took(scene.coverage, "resource kept");
-  // Asked again it looks like what others write about the dead.
-  if (claimed.isAgain && settlement.outcome === "TOO_MANY_INTERRUPTIONS") return "refused";
   return settlement.status;
 }
 
@@ -69,7 +65,7 @@ function refuse({ coverage }: Scene, taskRun: ModelTaskRun, name: OutcomeName, c
 
 type Deferral = "deferral" | "deferralForLater";
 
-export function isDeferral(name: OutcomeName): name is Deferral {
+function isDeferral(name: OutcomeName): name is Deferral {
   return name === "deferral" || name === "deferralForLater";
 }
 

@@ -7,6 +7,7 @@ import { SchedulerError } from "../domain/errors.ts";
 import { exclusive } from "../domain/resource.ts";
 import { defineTask } from "../executors/define-task.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+import { stopExecution } from "./held-claims.ts";
 
 const box = await openFixture(inject("adminUrl"));
 let proxy: FaultProxy;
@@ -30,8 +31,13 @@ const effect = defineTask({
   },
 });
 
+const obedient = defineTask({
+  kind: "obedient",
+  run: (_, { signal }) => signal.throwIfAborted(),
+});
+
 async function throughProxy(): Promise<ManualScheduler> {
-  return await box.scheduler({ databaseUrl: proxy.url, tasks: [effect], name: "cut off" });
+  return await box.scheduler({ databaseUrl: proxy.url, tasks: [effect, obedient], name: "cut off" });
 }
 
 /** Does it, and the answer to its n-th commit is lost. */
@@ -118,6 +124,30 @@ it("a lost settle answer of a failure: there is one next attempt, not two", asyn
   expect(effects).toHaveLength(2);
   expect((await scheduler.checkInvariants()).violations).toEqual([]);
 });
+
+it.each([
+  ["shutdown", 0, "SHUTDOWN"],
+  ["shutdown", 3, "TOO_MANY_INTERRUPTIONS"],
+  ["fence", 0, "LEASE_LOST"],
+  ["fence", 3, "TOO_MANY_INTERRUPTIONS"],
+] as const)(
+  "a lost settle answer after a %s and %i interruptions: it is recognised as %s of its own",
+  async (because, interruptions, outcome) => {
+    const scheduler = await throughProxy();
+    const { taskRunId } = await scheduler.enqueue(obedient.task(null));
+    await box.query("UPDATE signalbox.task_run SET interruptions = $1::int, attempt = attempt + $1::int", [
+      interruptions,
+    ]);
+    await scheduler.claim();
+    for (const held of scheduler.held.all()) stopExecution(held, because);
+    await scheduler.execute();
+
+    await losingTheAnswer(scheduler.settle);
+    await scheduler.settle();
+
+    expect(scheduler.events).toMatchObject([{ type: "task_run.settled", taskRunId, outcome }]);
+  },
+);
 
 it("a lost promotion answer: what was promoted is claimed, and nothing is promoted twice", async () => {
   const scheduler = await throughProxy();

@@ -8,6 +8,7 @@ import type { Settlement } from "../domain/settlement.ts";
 import { defineTask, NonRetryableError } from "../executors/define-task.ts";
 import { type SettleRequest, settleTaskRuns } from "../store/task-runs/settle.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+import { stopExecution } from "./held-claims.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -293,5 +294,21 @@ describe("a settlement is refused", () => {
       { attempt: 1, status: "FAILED", outcome: "LEASE_LOST" },
       { attempt: 2, status: "PENDING", interruptions: 1 },
     ]);
+  });
+
+  it("also where it would have written the same", async () => {
+    const obedient = defineTask({ kind: "obedient", run: (_, { signal }) => signal.throwIfAborted() });
+    const zombie = await box.scheduler({ name: "zombie", tasks: [obedient] });
+    const { taskRunId } = await zombie.enqueue(obedient.task(null));
+    await zombie.claim();
+    for (const held of zombie.held.all()) stopExecution(held, "fence");
+    await zombie.execute();
+    await zombie.expireLease();
+    await (await box.scheduler()).rescue();
+
+    await zombie.settle();
+
+    expect(zombie.events).toMatchObject([{ type: "task_run.refused", taskRunId }]);
+    expect(await zombie.get(taskRunId)).toMatchObject({ outcome: "LEASE_LOST" });
   });
 });

@@ -128,7 +128,10 @@ function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-/** Of those that could not be settled: which had been before, under the same claim, by a commit whose answer was lost? */
+/**
+ * Of those that could not be settled: which had been before, under the same claim, by a commit whose answer was lost? What a
+ * rescue wrote can look the same, and is told by whoever rescued.
+ */
 export async function findSettledBefore(
   tx: Transaction,
   requests: readonly Pick<SettleRequest, "taskRunId" | "claimNo">[],
@@ -141,7 +144,9 @@ export async function findSettledBefore(
                     ${requests.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
         JOIN signalbox.task_run AS t ON t.id = g.id
        WHERE t.claim_no = g.claim_no AND t.status IN ('DONE', 'FAILED', 'CANCELED')
-         AND t.outcome NOT IN ('LEASE_LOST', 'TOO_MANY_INTERRUPTIONS')
+         AND NOT EXISTS (SELECT FROM signalbox.event_store AS e
+                          WHERE e.aggregate_id = t.id AND e.aggregate_version = t.row_version
+                            AND e.type = 'task_run.rescued' AND t.status = 'FAILED')
     `,
   );
   return new Map(rows.map(({ taskRunId, ...end }) => [asTaskRunId(taskRunId), end]));
