@@ -203,7 +203,7 @@ describe("what goes on as the same task run", () => {
   const ways: readonly Outcome[] = [
     { kind: "deferred", delayMs: 5, reason: null },
     { kind: "let_go", handle: "job-1", pollInMs: 1, deadlineInMs: 2 },
-    { kind: "poll_again", pollInMs: 1, problem: null },
+    { kind: "poll_again", pollInMs: 1, answered: true, problem: null },
   ];
 
   it.each(ways)("$kind ends nothing", (outcome) => {

@@ -28,8 +28,17 @@ export type Outcome =
   | { readonly kind: "deferred"; readonly delayMs: number; readonly reason: string | null }
   /** An outside job goes on with it. */
   | ({ readonly kind: "let_go" } & NewOutsideJob)
-  /** The outside job still runs; `problem` says why it could not be asked. */
-  | { readonly kind: "poll_again"; readonly pollInMs: number; readonly problem: string | null };
+  | PollAgain;
+
+/** The outside job still runs, as far as is known. */
+export interface PollAgain {
+  readonly kind: "poll_again";
+  readonly pollInMs: number;
+  /** Whoever was asked has answered. */
+  readonly answered: boolean;
+  /** Why there is no answer; null also where the asking was broken off. */
+  readonly problem: string | null;
+}
 
 export interface NewOutsideJob {
   /** By which any instance finds it again; JSON. */

@@ -1,6 +1,6 @@
 /** How long an execution may go on: tells it to stop in time, and gives up on one that does not. */
 
-import type { Outcome } from "../domain/settlement.ts";
+import type { Outcome, PollAgain } from "../domain/settlement.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
 import { type HeldClaim, stopExecution } from "./held-claims.ts";
 
@@ -54,7 +54,12 @@ export async function stuckOutcome(
 }
 
 /** What becomes of one that goes on outside when its instance parts from it. */
-export const POLL_AT_ONCE: Outcome = { kind: "poll_again", pollInMs: 0, problem: null };
+export const POLL_AT_ONCE: PollAgain = {
+  kind: "poll_again",
+  pollInMs: 0,
+  answered: false,
+  problem: null,
+};
 
 /** When its instance leaves or gives up its lease, others take it from here. A new attempt would begin beside it. */
 export function goesOnOutside({ claim, handle }: HeldClaim): boolean {
@@ -67,7 +72,7 @@ function outcomeOfStuck(held: HeldClaim, obeyMs: number, instanceName: string): 
   const because = reason instanceof ExecutionStoppedError ? reason.because : "fence";
   const message = `It was told to stop (${because}), did not within ${obeyMs} ms, and still runs on ${instanceName}`;
   // The job is elsewhere and unharmed; only the asking hangs.
-  if (claim.job !== null && !claim.job.overdue) return { kind: "poll_again", pollInMs: 0, problem: message };
+  if (claim.job !== null && !claim.job.overdue) return { ...POLL_AT_ONCE, problem: message };
   const isParting = because === "fence" || because === "shutdown";
   if (isParting && goesOnOutside(held)) return POLL_AT_ONCE;
   if (because === "fence") return { kind: "instance_lost", code: "LEASE_LOST", instanceName };

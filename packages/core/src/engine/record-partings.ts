@@ -6,6 +6,7 @@ import {
   findLetGoBefore,
   type JobClaim,
   letGoTaskRuns,
+  type ReturnRequest,
   returnOutsideJobs,
 } from "../store/outside-jobs/let-go.ts";
 import { deferTaskRuns, findDeferredBefore } from "../store/task-runs/defer.ts";
@@ -79,11 +80,10 @@ export async function recordPolls(
   emit: Emit,
 ): Promise<void> {
   const gone = await pool.transaction(async (tx) => {
-    const requests = batch.map((finished) => ({
-      ...claimOf(finished),
-      pollInMs: finished.decision.pollInMs,
-      how: "asked" as const,
-    }));
+    const requests = batch.map((finished): ReturnRequest => {
+      const { pollInMs, answered } = finished.decision;
+      return { ...claimOf(finished), pollInMs, how: answered ? "answered" : "unanswered" };
+    });
     const returned = await returnOutsideJobs(tx, requests);
     const left = new Set([...returned, ...(await findLetGoBefore(tx, missingFrom(returned, requests)))]);
     // What could not be returned may still be ours, its job lost by a failover: by its batch it is found and rescued.

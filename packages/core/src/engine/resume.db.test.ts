@@ -5,6 +5,7 @@ import { openFixture } from "../../test/fixture.ts";
 import { cloud, outside, outsideSteps, resetOutside, step } from "../../test/outside-job.ts";
 import { MAX_INTERRUPTIONS } from "../domain/settlement.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
+import { stopExecution } from "./held-claims.ts";
 
 const box = await openFixture(inject("adminUrl"));
 beforeEach(resetOutside);
@@ -123,6 +124,28 @@ describe("an instance that is lost", () => {
         healthy.held.remove(held.claim);
       }
       await healthy.reconcile();
+    }
+
+    expect(await healthy.get(taskRunId)).toMatchObject({ outcome: "TOO_MANY_INTERRUPTIONS" });
+  });
+
+  it.each([
+    ["broken off by a stop", "shutdown"],
+    ["broken off by a lost lease", "fence"],
+    ["that threw", null],
+  ] as const)("in between a poll %s: without an answer no loss is forgotten", async (_, because) => {
+    const healthy = await open("healthy");
+    const taskRunId = await start(healthy);
+    for (let loss = 0; loss <= MAX_INTERRUPTIONS; loss += 1) {
+      const doomed = await open("doomed");
+      await due();
+      expect(await doomed.poll()).toEqual([taskRunId]);
+      await doomed.expireLease();
+      await healthy.rescue();
+      await healthy.poll();
+      outside.answer = new Error("no answer");
+      for (const held of healthy.held.all()) if (because !== null) stopExecution(held, because);
+      await step(healthy);
     }
 
     expect(await healthy.get(taskRunId)).toMatchObject({ outcome: "TOO_MANY_INTERRUPTIONS" });

@@ -151,8 +151,12 @@ async function pollOutcome(job: ClaimedJob, executor: Executor, context: Executi
   } catch (error) {
     if (context.signal.aborted) return POLL_AT_ONCE;
     if (error instanceof NonRetryableError) return failed(error, executor, context.attempt);
-    return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, problem: messageOf(error) };
+    return unanswered(error);
   }
+}
+
+function unanswered(error: unknown): Outcome {
+  return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, answered: false, problem: messageOf(error) };
 }
 
 function outcomeOf(answer: PollAnswer): Outcome {
@@ -163,8 +167,10 @@ function outcomeOf(answer: PollAnswer): Outcome {
       const { message, retry = "retry" } = answer;
       return { kind: "failed", code: "OUTSIDE_JOB_FAILED", message: storable(message), ...inAnswer(retry) };
     }
-    case "running":
-      return { kind: "poll_again", pollInMs: requireDelay("pollInMs", answer.pollInMs), problem: null };
+    case "running": {
+      const pollInMs = requireDelay("pollInMs", answer.pollInMs);
+      return { kind: "poll_again", pollInMs, answered: true, problem: null };
+    }
     default:
       // Not by its type, but a poll passes on what others answer.
       throw new TypeError(`A poll answers running, succeeded or failed, not ${String(answer)}`);
@@ -184,7 +190,7 @@ async function endOutside(
     const because = becauseOf(context.signal, error);
     if (because !== null && because !== "run_timeout") return POLL_AT_ONCE;
     // It may still be at work. Until its deadline that is tried again; a job that cannot be ended must not stay for ever.
-    if (!job.overdue) return { kind: "poll_again", pollInMs: POLL_AGAIN_MS, problem: messageOf(error) };
+    if (!job.overdue) return unanswered(error);
   }
   return outcome;
 }

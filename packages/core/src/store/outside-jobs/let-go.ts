@@ -97,13 +97,14 @@ export async function letGoTaskRuns(
 export interface ReturnRequest extends JobClaim {
   readonly pollInMs: number;
   /**
-   * How the instance parts from it. `asked`: it did, and lives, so the losses before were no fault of the asking. `unasked`:
-   * it did not come to it. `lost`: it was lost meanwhile, which is counted.
+   * How the instance parts from it. `answered`: it asked and lives, so the losses before were no fault of the asking.
+   * `unanswered`: it did not come to it, or got no answer. `lost`: it was lost meanwhile, which is counted.
    */
-  readonly how: "asked" | "unasked" | "lost";
+  readonly how: "answered" | "unanswered" | "lost";
 }
 
-export const UNASKED: Pick<ReturnRequest, "pollInMs" | "how"> = { pollInMs: 0, how: "unasked" };
+/** It was never asked. */
+export const UNASKED: Pick<ReturnRequest, "pollInMs" | "how"> = { pollInMs: 0, how: "unanswered" };
 
 /**
  * The job is not over, and an instance parts from it: back to nobody. A poll is not an event, a job that runs for a day is
@@ -141,7 +142,7 @@ export async function returnOutsideJobs(
                                               greatest(j.deadline, clock_timestamp()))
                                    -- Somebody waits for its end: soon, but not without a pause when that end fails.
                                    ELSE clock_timestamp() + least(moved.poll_ms, 1000) * interval '1 ms' END,
-               losses = CASE moved.how WHEN 'asked' THEN 0 WHEN 'lost' THEN j.losses + 1 ELSE j.losses END
+               losses = CASE moved.how WHEN 'answered' THEN 0 WHEN 'lost' THEN j.losses + 1 ELSE j.losses END
           FROM moved
          WHERE j.task_run_id = moved.id
       ), recorded AS (
