@@ -44,7 +44,7 @@ export const TASK_LIMITS: readonly Limit[] = [
   { what: "a timeout", file: `${CORE}/domain/task-spec.ts`, name: "MAX_TIMEOUT_MS", unit: "ms" },
   {
     what: "stored message of an error",
-    file: `${CORE}/engine/runner.ts`,
+    file: `${CORE}/engine/error-message.ts`,
     name: "LONGEST_MESSAGE",
     unit: "characters",
   },

@@ -10,6 +10,7 @@ import {
   type SettleRequest,
   settleTaskRuns,
 } from "../store/task-runs/settle.ts";
+import { messageOf } from "./error-message.ts";
 import { type DecisionOf, type Finished, forgetBatchesOf, namedOf } from "./finished.ts";
 import type { Emit } from "./telemetry.ts";
 
@@ -25,18 +26,19 @@ export async function recordEnds(pool: Pool, batch: readonly Ended[], emit: Emit
   for (const finished of batch) tellEnd(emit, finished, answers);
 }
 
-/** The end of one whose result the database refuses. */
-export function notStorable(finished: Finished): Ended {
-  return { ...finished, decision: { kind: "end", settlement: NOT_STORABLE } };
+/** The end of one whose result the database refuses, whatever that was: to send it again would change nothing. */
+export function notStorable(finished: Finished, refusal: unknown): Ended {
+  const code = "RESULT_NOT_STORABLE";
+  const message = `The database refused to store the result: ${messageOf(refusal)}`;
+  const settlement: Settlement = {
+    status: "FAILED",
+    outcome: code,
+    output: null,
+    error: { code, message },
+    nextAttempt: null,
+  };
+  return { ...finished, decision: { kind: "end", settlement } };
 }
-
-const NOT_STORABLE: Settlement = {
-  status: "FAILED",
-  outcome: "RESULT_NOT_STORABLE",
-  output: null,
-  error: { code: "RESULT_NOT_STORABLE", message: "The database refused to store the result" },
-  nextAttempt: null,
-};
 
 async function record(tx: Transaction, batch: readonly Ended[]): Promise<Answers> {
   const requests = batch.map(({ claim, claimedBy, decision, outside }): SettleRequest => {

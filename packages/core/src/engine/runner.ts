@@ -20,10 +20,10 @@ import {
 } from "../executors/executor.ts";
 import type { ExecutionProcesses } from "../executors/process/processes.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
+import { messageOf, storable } from "./error-message.ts";
 import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.ts";
 import type { HeldClaim } from "./held-claims.ts";
 
-const LONGEST_MESSAGE = 2_000;
 /** What others build on: short, and safe in a log, a metric and a terminal. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
 /** An outside job that could not be asked is asked again after this. */
@@ -285,20 +285,4 @@ function isFinal(error: unknown): boolean {
 function inAnswer(decision: RetryDecision): { readonly retryable: boolean; readonly retryInMs?: number } {
   if (typeof decision === "object") return { retryable: true, retryInMs: Math.round(decision.afterMs) };
   return { retryable: decision === "retry" };
-}
-
-function messageOf(error: unknown): string {
-  try {
-    return storable(String(error instanceof Error ? error.message : error));
-  } catch {
-    return "threw something that cannot be shown";
-  }
-}
-
-/** What a handler throws is its own business, but it must be storable: cut first, a cut can halve a pair. */
-function storable(text: string): string {
-  return text
-    .slice(0, LONGEST_MESSAGE)
-    .replaceAll("\u0000", "\uFFFD")
-    .replace(/\p{Surrogate}/gu, "\uFFFD");
 }

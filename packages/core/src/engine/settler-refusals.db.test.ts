@@ -2,9 +2,11 @@
 
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
+import type { Outcome } from "../domain/settlement.ts";
 import { defineTask } from "../executors/define-task.ts";
 import { HeldClaims } from "./held-claims.ts";
 import { reconcileOnce } from "./reconciler.ts";
+import { createSettler } from "./settler.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -47,6 +49,32 @@ it.each([
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   },
 );
+
+const REFUSED: readonly [what: string, outcome: Outcome][] = [
+  ["an output", { kind: "succeeded", output: "a\u0000b" }],
+  ["a reason to defer", { kind: "deferred", delayMs: 1, reason: "a\u0000b" }],
+  ["a handle", { kind: "let_go", handle: "a\u0000b", pollInMs: 1, deadlineInMs: 1 }],
+  ["a time to poll", { kind: "poll_again", pollInMs: Number.NaN, answered: true, problem: null }],
+];
+
+it.each(REFUSED)("%s that no second try will store fails the task run, and says why", async (_, outcome) => {
+  const scheduler = await box.scheduler();
+  const { taskRunId } = await scheduler.enqueue(echo.task(1, { retry: { attempts: 3 } }));
+  await scheduler.claim();
+  const settler = createSettler({ pool: box.pool("settler"), batchSize: 10, emit: () => {} });
+  for (const { claim } of scheduler.held.all())
+    settler.add(claim, scheduler.instanceId, outcome, scheduler.held);
+
+  expect(await settler.settleOnce()).toMatchObject({ left: 0 });
+
+  expect(await scheduler.get(taskRunId)).toMatchObject({
+    status: "FAILED",
+    outcome: "RESULT_NOT_STORABLE",
+    error: { message: expect.stringMatching(/refused to store the result: (?:unsupported|invalid)/) },
+  });
+  expect(scheduler.held.all()).toEqual([]);
+  expect((await scheduler.checkInvariants()).violations).toEqual([]);
+});
 
 it("a row that stands in the way of one holds up only that one, and not for longer than it stands there", async () => {
   const scheduler = await box.scheduler();

@@ -70,20 +70,15 @@ async function recordBatch({ pool, emit }: RecordDeps, batch: readonly Finished[
   try {
     await recordTogether({ pool, emit }, batch);
   } catch (error) {
-    const isTheValue = isRefusedValue(error) && only !== undefined && others.length === 0 && hasValue(only);
+    const isTheValue = isRefusedValue(error) && only !== undefined && others.length === 0;
     if (!isTheValue) throw error;
-    await recordEnds(pool, [notStorable(only)], emit);
+    await recordEnds(pool, [notStorable(only, error)], emit);
   }
 }
 
 interface RecordDeps {
   readonly pool: Pool;
   readonly emit: Emit;
-}
-
-/** An output or a handle. */
-function hasValue({ decision }: Finished): boolean {
-  return decision.kind === "end" || decision.kind === "let_go";
 }
 
 async function recordTogether({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<void> {
