@@ -151,27 +151,38 @@ function longestObeyMs({ settings, executors }: EngineDeps): number {
 const RECORD_PATIENCE_MS = 5_000;
 const RECORD_AGAIN_MS = 250;
 
-/** A result that is not recorded now is lost with the process: whoever rescues its task run begins it again. */
+/** Neither of the two keeps the other from being done. */
 async function recordPatiently(parts: EngineParts): Promise<void> {
   const untilMs = monotonicMs() + RECORD_PATIENCE_MS;
+  const left = new Map([
+    ["settler", settleTheRest],
+    ["reconciler", handBackTheRest],
+  ]);
   for (;;) {
-    try {
-      return await recordTheRest(parts);
-    } catch (error) {
-      parts.onError(error, "settler");
-      if (monotonicMs() >= untilMs) return;
-      await wait(RECORD_AGAIN_MS);
+    for (const [loop, work] of left) {
+      try {
+        await work(parts);
+        left.delete(loop);
+      } catch (error) {
+        parts.onError(error, loop);
+      }
     }
+    if (left.size === 0 || monotonicMs() >= untilMs) return;
+    await wait(RECORD_AGAIN_MS);
   }
 }
 
-/** Also hands back claims whose answers were lost: they would cost an interruption otherwise. */
-async function recordTheRest({ pool, settler, memberships, wakeups, emit }: EngineParts): Promise<void> {
+/** A result that is not recorded now is lost with the process: whoever rescues its task run begins it again. */
+async function settleTheRest({ settler, wakeups }: EngineParts): Promise<void> {
   for (let left = true; left; ) {
     const pass = await settler.settleOnce();
     if (pass.opensGates) wakeups.send("signalbox_gate");
     left = pass.left > 0;
   }
+}
+
+/** Claims whose answers were lost would cost an interruption otherwise. */
+async function handBackTheRest({ pool, memberships, wakeups, emit }: EngineParts): Promise<void> {
   const life = memberships.current;
   if (life === null) return;
   const back = await reconcileOnce({ pool, instanceId: life.instanceId, held: life.held, emit });

@@ -4,7 +4,9 @@ import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { deferred } from "../../test/deferred.ts";
 import { openFixture } from "../../test/fixture.ts";
 import { startIn } from "../../test/started.ts";
+import { asInstanceId } from "../domain/ids.ts";
 import { defineTask } from "../executors/define-task.ts";
+import { claimTaskRuns } from "../store/task-runs/claim.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -39,6 +41,29 @@ it("a last result that could not be recorded at once is tried again before it le
 
   expect(await box.statusOf(taskRunId)).toBe("DONE");
   expect(await box.value("SELECT count(*) FROM signalbox.instance WHERE state <> 'DEAD'")).toBe("0");
+});
+
+it("a result that cannot be recorded keeps no claim from going back whose answer was lost", async () => {
+  const end = deferred<string>();
+  const slow = defineTask({ kind: "slow", run: async () => await end.promise });
+  const onEvent = (event: SchedulerEvent): void => {
+    if (event.type === "task_run.handed_back") void box.query("DELETE FROM signalbox.task_run_result");
+  };
+  // No beat that would wake the reconciler's own loop.
+  const { scheduler, taskRunId } = await running(slow, { onEvent, slots: 1, beatMs: 14_000 });
+  await box.query("INSERT INTO signalbox.task_run_result (task_run_id, output) VALUES ($1, '0')", [
+    taskRunId,
+  ]);
+  const lost = await scheduler.enqueue(slow.task(null));
+  const instanceId = asInstanceId(await box.value<string>("SELECT boot_id FROM signalbox.instance"));
+  const request = { instanceId, kinds: ["slow"], freeSlots: 1, requestNo: 99 };
+  await box.pool("unheard").transaction(async (tx) => await claimTaskRuns(tx, request));
+
+  end.resolve("well");
+  await scheduler.stop();
+
+  expect(await box.statusOf(lost.taskRunId)).toBe("PENDING");
+  expect(await box.statusOf(taskRunId)).toBe("DONE");
 });
 
 it("what never ends although it says so keeps it for a while, and nobody gets its work before the lease is over", async () => {
