@@ -5,6 +5,7 @@
 import { readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
+import { explanationSchema } from "../../packages/contract/src/explanation.ts";
 import { ERROR_CODES, type ErrorDetails, SchedulerError } from "../../packages/core/src/domain/errors.ts";
 import { GATE_CODES } from "../../packages/core/src/domain/gates/gates.ts";
 import {
@@ -194,6 +195,13 @@ describe("CONTEXT.md", () => {
     const codes = tableUnder(read("CONTEXT.md"), "Waiting causes").map(([code]) => code);
 
     expect(codes).toEqual([...GATE_CODES, "NOT_EVALUATED"]);
+  });
+
+  test("has every reason why a task run is unattended", () => {
+    const codes = tableUnder(read("CONTEXT.md"), "Unattended").map(([code]) => code);
+
+    const causes = explanationSchema.shape.unattended.unwrap().options;
+    expect(codes).toEqual(causes.map(({ shape }) => shape.code.value));
   });
 });
 

@@ -93,6 +93,7 @@ const SURFACE = {
       "TaskSpec",
       "TaskStatus",
       "TerminalStatus",
+      "UnattendedCause",
       "WaitingCause",
       "WaitingCode",
       "WindowScope",

@@ -29,6 +29,7 @@ export {
   type Explanation,
   explanationSchema,
   type GateReport,
+  type UnattendedCause,
   type WaitingCause,
 } from "./explanation.ts";
 export { type Health, healthSchema } from "./health.ts";

@@ -18,6 +18,7 @@ export type {
 } from "./domain/task-run.ts";
 export type { TaskSpec } from "./domain/task-spec.ts";
 export type { TaskRunStatus, TaskStatus, TerminalStatus } from "./domain/task-status.ts";
+export type { UnattendedCause } from "./domain/unattended.ts";
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";

@@ -9,6 +9,7 @@ import { windowed } from "./gates/window.ts";
 import type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
 import { queueScope } from "./scope.ts";
 import type { TaskRunStatus, TaskStatus } from "./task-status.ts";
+import type { UnattendedCause } from "./unattended.ts";
 import type { GateCode, WaitingCause, WaitingCode } from "./waiting-cause.ts";
 
 /** A task run as others see it when it stands in their way. */
@@ -66,7 +67,9 @@ export interface Explanation {
   readonly message: string | null;
   /** Empty unless it is PENDING: waiting causes exist nowhere else. */
   readonly gates: readonly GateReport[];
-  /** For an AVAILABLE task run: who could claim it. */
+  /** Why nobody is at work on it although no gate holds it; null: a gate does, somebody is, or it has ended. */
+  readonly unattended: UnattendedCause | null;
+  /** For an AVAILABLE task run that a claim would take: whose claim could be. */
   readonly claimableBy: readonly ClaimableBy[];
   /** For a RUNNING task run: who has it. */
   readonly claimedBy: {
@@ -76,12 +79,15 @@ export interface Explanation {
   } | null;
 }
 
-/** A living instance that has an executor for the kind. */
+/** A live instance that has an executor for the kind. */
 export interface ClaimableBy {
   readonly instanceId: InstanceId;
   readonly name: string;
   readonly slots: number;
+  /** What takes up its slots, as far as the database knows. A poll takes none. */
   readonly running: number;
+  /** 0: it can claim nothing before something of it has ended. */
+  readonly freeSlots: number;
 }
 
 /** Which gates are about something that this candidate names. */

@@ -23,6 +23,7 @@ export {
   type TaskStatus,
   TERMINAL_TASK_STATUSES,
 } from "./task-status.ts";
+export type { UnattendedCause } from "./unattended.ts";
 export type { WaitingCause, WaitingCode } from "./waiting-cause.ts";
 export {
   judgeWindows,

@@ -203,7 +203,7 @@ describe("a task run in another status", () => {
     expect(await knower.explain(taskRunId)).toMatchObject({
       status: "AVAILABLE",
       gates: [],
-      claimableBy: [{ instanceId: knower.instanceId, name: "knower", slots: 3, running: 1 }],
+      claimableBy: [{ instanceId: knower.instanceId, name: "knower", slots: 3, running: 1, freeSlots: 2 }],
     });
   });
 

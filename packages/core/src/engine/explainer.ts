@@ -13,6 +13,7 @@ import {
 import type { Candidate } from "../domain/gates/gate.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import type { TaskRunDetail } from "../domain/task-run.ts";
+import { whyUnclaimable, whyUnclaimed, whyUnpolled } from "../domain/unattended.ts";
 import { limitScopeAt, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
@@ -25,8 +26,10 @@ import {
   placeAtGate,
   placeAtResource,
   readClock,
+  readOutsideJob,
   readOwner,
   readParking,
+  readReady,
 } from "../store/task-runs/explain.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { readTaskRun } from "../store/task-runs/read.ts";
@@ -44,7 +47,7 @@ export async function explainOnce(pool: Pool, id: string): Promise<Explanation> 
 }
 
 async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<Explanation> {
-  const { taskRunId, taskId, runId, title, kind, attempt, status, blockedOn, claimedBy } = taskRun;
+  const { taskRunId, taskId, runId, title, kind, attempt, status, blockedOn } = taskRun;
   const parking = await readParking(tx, taskRunId);
   return {
     taskRunId,
@@ -63,9 +66,55 @@ async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<
     cancelReason: taskRun.cancelReason,
     outcome: taskRun.outcome,
     message: taskRun.error?.message ?? null,
-    gates: status === "PENDING" ? await explainGates(tx, taskRunId) : [],
-    claimableBy: status === "AVAILABLE" ? await findClaimers(tx, kind) : [],
-    claimedBy: status === "RUNNING" && claimedBy !== null ? await readOwner(tx, claimedBy) : null,
+    ...(await explainStand(tx, taskRun)),
+  };
+}
+
+type Stand = Pick<Explanation, "gates" | "unattended" | "claimableBy" | "claimedBy">;
+const NOBODYS: Stand = { gates: [], unattended: null, claimableBy: [], claimedBy: null };
+
+async function explainStand(tx: Transaction, taskRun: TaskRunDetail): Promise<Stand> {
+  switch (taskRun.status) {
+    case "PENDING":
+      return await explainPending(tx, taskRun);
+    case "AVAILABLE":
+      return await explainAvailable(tx, taskRun);
+    case "RUNNING":
+      return await explainRunning(tx, taskRun);
+    case "DONE":
+    case "FAILED":
+    case "CANCELED":
+      return NOBODYS;
+  }
+}
+
+async function explainPending(tx: Transaction, { taskRunId }: TaskRunDetail): Promise<Stand> {
+  const gates = await explainGates(tx, taskRunId);
+  if (gates.length > 0) return { ...NOBODYS, gates };
+  return { ...NOBODYS, unattended: { code: "NOT_IN_WORK_SET", workSet: "waiting" } };
+}
+
+async function explainAvailable(tx: Transaction, { taskRunId, kind, queue }: TaskRunDetail): Promise<Stand> {
+  const unattended = whyUnclaimable(await readReady(tx, taskRunId), queue);
+  if (unattended !== null) return { ...NOBODYS, unattended };
+  const claimableBy = await findClaimers(tx, kind);
+  return { ...NOBODYS, claimableBy, unattended: whyUnclaimed(claimableBy, kind) };
+}
+
+async function explainRunning(
+  tx: Transaction,
+  { taskRunId, kind, claimedBy }: TaskRunDetail,
+): Promise<Stand> {
+  if (claimedBy === null)
+    return { ...NOBODYS, unattended: whyUnpolled(await readOutsideJob(tx, taskRunId), kind) };
+  const owner = await readOwner(tx, claimedBy);
+  if (owner === null) return { ...NOBODYS, unattended: { code: "LEASE_OVER", leaseUntil: null } };
+  const { isLost, ...named } = owner;
+  const { leaseUntil } = named;
+  return {
+    ...NOBODYS,
+    claimedBy: named,
+    unattended: isLost ? { code: "LEASE_OVER", leaseUntil } : null,
   };
 }
 

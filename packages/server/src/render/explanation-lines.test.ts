@@ -158,27 +158,47 @@ describe("why a task run waits", () => {
 describe("why a task run does not wait", () => {
   test("AVAILABLE: who could claim it", () => {
     const claimableBy = [
-      { instanceId: "1", name: "inst-a", slots: 4, running: 4 },
-      { instanceId: "2", name: "inst-b", slots: 4, running: 1 },
+      { instanceId: "1", name: "inst-a", slots: 4, running: 4, freeSlots: 0 },
+      { instanceId: "2", name: "inst-b", slots: 4, running: 1, freeSlots: 3 },
     ];
+    const given = explanation({
+      status: "AVAILABLE",
+      claimableBy,
+      unattended: { code: "NOT_CLAIMED", freeSlots: 3 },
+    });
 
-    expect(explanationLines(explanation({ status: "AVAILABLE", claimableBy }), LOOK).slice(0, 4)).toEqual([
+    expect(explanationLines(given, LOOK).slice(0, 4)).toEqual([
       "▷ available  add index  (kind apply-migration, attempt 1)",
-      "Ready for 18 s: 1 of 2 instances can claim it.",
+      "Ready for 18 s: nobody has claimed it yet, 3 slots are free.",
       "  inst-a  4 of 4 slots used  full",
       "  inst-b  1 of 4 slots used  can claim it",
     ]);
   });
 
-  test("AVAILABLE: nobody has a free slot, or nobody knows its kind", () => {
-    const full = [{ instanceId: "1", name: "inst-a", slots: 4, running: 4 }];
+  const THEN = "2026-11-16T12:00:20.000Z";
+  test("a row that is missing: no gate is named", () => {
+    const unattended = { code: "NOT_IN_WORK_SET", workSet: "waiting" } as const;
 
-    expect(verdictOf({ status: "AVAILABLE", claimableBy: full })).toBe(
-      "Ready for 18 s: nobody has claimed it, 1 of 1 instances have no free slot.",
+    expect(verdictOf({ unattended })).toMatch(/^Waiting 18 s: its row is missing/);
+    expect(waitingLines([explanation({ unattended })], LOOK)[0]).toMatch(
+      /NOT_IN_WORK_SET: its row is missing/,
     );
-    expect(verdictOf({ status: "AVAILABLE", claimableBy: [] })).toBe(
-      'Ready for 18 s: no live instance can run "apply-migration".',
+  });
+
+  test("RUNNING on an instance that is lost: which one, and what it waits for", () => {
+    const claimedBy = { instanceId: "1", name: "inst-a", leaseUntil: THEN };
+
+    expect(
+      verdictOf({ status: "RUNNING", claimedBy, unattended: { code: "LEASE_OVER", leaseUntil: THEN } }),
+    ).toBe(
+      "Running for 18 s on inst-a: the lease of its instance ended 10 s ago, and it waits to be rescued.",
     );
+  });
+
+  test("a cancel of what goes on outside: nobody has been told yet", () => {
+    const given = explanation({ status: "RUNNING", cancelRequestedAt: THEN });
+
+    expect(explanationLines(given, LOOK).join("\n")).toContain("Whoever polls it next ends it.");
   });
 
   test("RUNNING: who has it, and that it was asked to stop", () => {
@@ -269,6 +289,7 @@ function explanation(facts: Partial<Explanation>): Explanation {
     outcome: null,
     message: null,
     gates: [],
+    unattended: null,
     claimableBy: [],
     claimedBy: null,
     ...facts,

@@ -4,8 +4,9 @@ import type { Explanation, GateReport } from "@signalbox/contract";
 import type { Look } from "./look.ts";
 import { statusText } from "./status-look.ts";
 import { alignColumns } from "./table.ts";
-import { quoted, safeText } from "./task-name.ts";
+import { safeText } from "./task-name.ts";
 import { clockText, relativeText, sinceText } from "./time.ts";
+import { unattendedSentence } from "./unattended.ts";
 import { causeDetails, causeSentence, firstBlocking, GATE_WORDS, type Moment } from "./waiting-cause.ts";
 
 export function explanationLines(explanation: Explanation, look: Look): readonly string[] {
@@ -31,9 +32,9 @@ function verdict(explanation: Explanation, moment: Moment): string {
     case "PENDING":
       return `Waiting ${length}${atThisGate(explanation)}: ${whyPending(explanation, moment)}`;
     case "AVAILABLE":
-      return `Ready for ${length}: ${whyUnclaimed(explanation)}`;
+      return `Ready for ${length}${whyUnattended(explanation)}`;
     case "RUNNING":
-      return `Running for ${length}${whoRuns(explanation, moment)}`;
+      return `Running for ${length}${whoRuns(explanation)}`;
     case "DONE":
     case "FAILED":
     case "CANCELED":
@@ -52,25 +53,24 @@ function atThisGate({ since, blockedSince, computedAt }: Explanation): string {
   return whole === here ? "" : ` (at this gate ${here})`;
 }
 
-function whyPending({ gates }: Explanation, moment: Moment): string {
+function whyPending({ gates, unattended }: Explanation, moment: Moment): string {
   const first = firstBlocking(gates);
+  if (unattended !== null) return unattendedSentence(unattended, moment.now);
   if (first === null) return "every gate is open now, the next promotion pass admits it";
   const others = gates.filter(({ state }) => state === "blocking").length - 1;
   const more = others === 0 ? "" : `, and ${others} more ${others === 1 ? "gate holds" : "gates hold"} it`;
   return `${causeSentence(first.cause, moment)}${more}`;
 }
 
-function whyUnclaimed({ claimableBy, kind }: Explanation): string {
-  if (claimableBy.length === 0) return `no live instance can run ${quoted(kind)}`;
-  const free = claimableBy.filter(({ slots, running }) => running < slots).length;
-  if (free === 0)
-    return `nobody has claimed it, ${claimableBy.length} of ${claimableBy.length} instances have no free slot`;
-  return `${free} of ${claimableBy.length} instances can claim it`;
+function whyUnattended({ unattended, computedAt }: Explanation): string {
+  return unattended === null ? "" : `: ${unattendedSentence(unattended, computedAt)}`;
 }
 
-function whoRuns({ claimedBy }: Explanation, { now }: Moment): string {
-  if (claimedBy === null) return "";
-  return ` on ${safeText(claimedBy.name)}, whose lease ends ${relativeText(claimedBy.leaseUntil, now)} unless renewed`;
+function whoRuns(explanation: Explanation): string {
+  const { claimedBy, unattended, computedAt } = explanation;
+  const where = claimedBy === null ? "" : ` on ${safeText(claimedBy.name)}`;
+  if (claimedBy === null || unattended !== null) return `${where}${whyUnattended(explanation)}`;
+  return `${where}, whose lease ends ${relativeText(claimedBy.leaseUntil, computedAt)} unless renewed`;
 }
 
 function howEnded({ outcome, message }: Explanation): string {
@@ -107,23 +107,23 @@ function gateRows(gate: GateReport, moment: Moment): readonly Row[] {
 
 function claimLines({ claimableBy }: Explanation): readonly string[] {
   return alignColumns(
-    claimableBy.map(({ name, running, slots }) => [
+    claimableBy.map(({ name, running, slots, freeSlots }) => [
       `  ${safeText(name)}`,
       `${running} of ${slots} slots used`,
-      running < slots ? "can claim it" : "full",
+      freeSlots > 0 ? "can claim it" : "full",
     ]),
   );
 }
 
 function cancelLines(explanation: Explanation, { now }: Moment): readonly string[] {
-  const { cancelRequestedAt, cancelRequestedBy, cancelReason, status } = explanation;
+  const { cancelRequestedAt, cancelRequestedBy, cancelReason, status, claimedBy } = explanation;
   if (cancelRequestedAt === null) return [];
   const by = cancelRequestedBy === null ? "" : ` by ${safeText(cancelRequestedBy)}`;
   const reason = cancelReason === null ? "" : `: ${safeText(cancelReason)}`;
   const asked = `requested ${relativeText(cancelRequestedAt, now)}${by}${reason}`;
   return [
     status === "RUNNING"
-      ? `Canceling: ${asked}. The instance that runs it has been told.`
+      ? `Canceling: ${asked}. ${claimedBy === null ? "Whoever polls it next ends it" : "The instance that runs it has been told"}.`
       : `Cancel ${asked}.`,
   ];
 }

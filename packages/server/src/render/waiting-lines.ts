@@ -6,6 +6,7 @@ import { statusText, statusWord } from "./status-look.ts";
 import { alignColumns } from "./table.ts";
 import { quoted, safeText, shortId } from "./task-name.ts";
 import { sinceText } from "./time.ts";
+import { unattendedSentence } from "./unattended.ts";
 import { causeSentence, firstBlocking, positionText } from "./waiting-cause.ts";
 
 /** Whatever stopped waiting between the list and the question is left out. */
@@ -22,8 +23,10 @@ export function waitingLines(explanations: readonly Explanation[], look: Look): 
   return alignColumns(rows);
 }
 
-function whyText({ gates, computedAt }: Explanation, look: Look): string {
+function whyText({ gates, unattended, computedAt }: Explanation, look: Look): string {
   const first = firstBlocking(gates);
+  if (unattended !== null)
+    return `${look.colors.yellow(unattended.code)}: ${unattendedSentence(unattended, computedAt)}`;
   if (first === null) return "every gate is open now";
   const [blocker] = first.blockers;
   const parts = [

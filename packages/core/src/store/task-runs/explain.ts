@@ -13,6 +13,7 @@ import type { LinePlace } from "../../domain/line.ts";
 import type { ResourceName } from "../../domain/resource.ts";
 import type { LimitScope } from "../../domain/scope.ts";
 import type { TaskRunStatus } from "../../domain/task-status.ts";
+import type { JobView, ReadyView } from "../../domain/unattended.ts";
 import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
@@ -165,36 +166,68 @@ function toPlace(row: { ahead: string; others: string } | undefined): PlaceInLin
   return { position: Number(row?.ahead ?? 0) + 1, lineLength: Number(row?.others ?? 0) + 1 };
 }
 
-/** Live instances that know the kind, with how busy they are. */
+/** Live instances that know the kind, with how busy they are. What they only poll takes no slot. */
 export async function findClaimers(db: Database, kind: string): Promise<readonly ClaimableBy[]> {
   const rows = await db.query(
-    sql<{ instanceId: string; name: string; slots: number; running: string }>("findClaimers")`
-      SELECT i.boot_id AS "instanceId", i.name, i.slots,
-             (SELECT count(*)
-                FROM signalbox.claim_batch AS b
-               CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
-                JOIN signalbox.task_run AS t ON t.id = g.id
-               WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no
-                 AND t.claimed_by = i.boot_id) AS running
+    sql<Omit<ClaimableBy, "instanceId"> & { instanceId: string }>("findClaimers")`
+      SELECT i.boot_id AS "instanceId", i.name, i.slots, own.running,
+             greatest(i.slots - own.running, 0) AS "freeSlots"
         FROM signalbox.instance AS i
+       CROSS JOIN LATERAL (
+             SELECT count(*)::integer AS running
+               FROM signalbox.claim_batch AS b
+              CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
+               JOIN signalbox.task_run AS t ON t.id = g.id
+              WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no
+                AND t.claimed_by = i.boot_id AND t.let_go_at IS NULL) AS own
        WHERE i.state = 'LIVE' AND i.expires_at > clock_timestamp() AND ${kind} = ANY (i.kinds)
        ORDER BY i.name
     `,
   );
-  return rows.map((row) => ({
-    ...row,
-    instanceId: asInstanceId(row.instanceId),
-    running: Number(row.running),
-  }));
+  return rows.map((row) => ({ ...row, instanceId: asInstanceId(row.instanceId) }));
 }
 
-export async function readOwner(
-  db: Database,
-  instanceId: InstanceId,
-): Promise<{ readonly instanceId: InstanceId; readonly name: string; readonly leaseUntil: Date } | null> {
+/** As a claim finds it; null: none would. */
+export async function readReady(db: Database, taskRunId: TaskRunId): Promise<ReadyView | null> {
   const [row] = await db.query(
-    sql<{ name: string; leaseUntil: Date }>("readOwner")`
-      SELECT name, expires_at AS "leaseUntil" FROM signalbox.instance WHERE boot_id = ${instanceId}
+    sql<ReadyView>("readReady")`
+      SELECT r.rules_no <> coalesce(q.rules_no, 0) AS outdated,
+             CASE WHEN r.open_until <= clock_timestamp() THEN r.open_until END AS "closedAt"
+        FROM signalbox.ready AS r
+        LEFT JOIN signalbox.queue AS q ON q.name = r.queue
+       WHERE r.ctid = ANY (ARRAY(SELECT place FROM signalbox.ready_of(ARRAY[${taskRunId}::uuid]) AS place))
+    `,
+  );
+  return row ?? null;
+}
+
+/** As a poller finds it; null: none would. */
+export async function readOutsideJob(db: Database, taskRunId: TaskRunId): Promise<JobView | null> {
+  const [row] = await db.query(
+    sql<JobView>("readOutsideJob")`
+      SELECT j.next_poll_at AS "pollAt", j.deadline,
+             EXISTS (SELECT FROM signalbox.instance
+                      WHERE state = 'LIVE' AND expires_at > clock_timestamp() AND j.kind = ANY (kinds)) AS served
+        FROM signalbox.outside_job AS j
+       WHERE j.task_run_id = ${taskRunId} AND j.next_poll_at < 'infinity'
+    `,
+  );
+  return row ?? null;
+}
+
+export interface Owner {
+  readonly instanceId: InstanceId;
+  readonly name: string;
+  readonly leaseUntil: Date;
+  readonly isLost: boolean;
+}
+
+export async function readOwner(db: Database, instanceId: InstanceId): Promise<Owner | null> {
+  const [row] = await db.query(
+    sql<Omit<Owner, "instanceId">>("readOwner")`
+      SELECT name, expires_at AS "leaseUntil", state = 'DEAD' OR expires_at <= clock_timestamp() AS "isLost"
+        FROM signalbox.instance
+       WHERE boot_id = ${instanceId}
     `,
   );
   return row === undefined ? null : { instanceId, ...row };
