@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
+import { makeOlder } from "../../test/make-older.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import { promoteOnce } from "./promoter.ts";
@@ -8,6 +9,7 @@ const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
 
+const HOUR_MS = 3_600_000;
 const resources = [exclusive("orders")];
 const version = (text: string, options: Partial<TaskSpec> = {}): TaskSpec =>
   echo.task(1, { version: text, resources, ...options });
@@ -31,6 +33,20 @@ describe("a version below one that is DONE on its resource", () => {
     });
     expect(await box.statusOf(large.taskRunId)).toBe("DONE");
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("fails also when the larger one was pruned long ago", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(version("2"));
+    await scheduler.runUntilIdle();
+    await makeOlder(box, 2 * HOUR_MS);
+    await scheduler.prune({ DONE: HOUR_MS, FAILED: HOUR_MS, CANCELED: HOUR_MS });
+    expect((await scheduler.list()).taskRuns).toEqual([]);
+
+    const { taskRunId } = await scheduler.enqueue(version("1"));
+    await scheduler.runUntilIdle();
+
+    expect(await scheduler.get(taskRunId)).toMatchObject({ status: "FAILED", outcome: "OUT_OF_ORDER" });
   });
 
   it("fails also when it was enqueued while the larger one ran", async () => {
