@@ -264,6 +264,27 @@ describe("retryMany", () => {
     expect(await attemptsOf(failed.taskId)).toHaveLength(2);
   });
 
+  it("by the ids of a task and of an attempt that was followed counts the new attempt once", async () => {
+    const scheduler = await box.scheduler();
+    const first = await scheduler.enqueue(broken.task(1));
+    await scheduler.runUntilIdle();
+    const second = await scheduler.retry(first.taskId);
+    await scheduler.runUntilIdle();
+    const older = first.taskRunId;
+
+    const counts = { retried: 1, notRetryable: 1, notFound: 0 };
+    expect(await scheduler.retryMany({ ids: [older, first.taskId] })).toEqual(counts);
+    expect(await attemptsOf(first.taskId)).toHaveLength(3);
+
+    await scheduler.runUntilIdle();
+    const third = (await scheduler.get(first.taskId)).taskRunId;
+    expect(await scheduler.retryMany({ ids: [older, second.taskRunId, third] })).toEqual({
+      ...counts,
+      notRetryable: 2,
+    });
+    expect(await attemptsOf(first.taskId)).toHaveLength(4);
+  });
+
   it("by kind since an instant does not touch what is older, another's or a later attempt", async () => {
     const scheduler = await box.scheduler();
     const old = await scheduler.enqueue(broken.task("old"));

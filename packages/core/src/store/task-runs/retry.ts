@@ -56,10 +56,11 @@ export async function retryTasks(
     tx,
     again.flatMap(({ runId, status }) => (runId === null ? [] : [{ runId: asRunId(runId), was: status }])),
   );
-  return newest.map(({ taskId, taskRunId, attempt, status }) => ({
+  return newest.map(({ taskId, taskRunId, attempt, status, meant }) => ({
     taskId: asTaskId(taskId),
     newest: { taskRunId: asTaskRunId(taskRunId), attempt, status },
-    nextTaskRunId: nextIds.get(asTaskRunId(taskRunId)) ?? null,
+    // Whoever names an older attempt beside the task did not bring the new one.
+    nextTaskRunId: meant ? (nextIds.get(asTaskRunId(taskRunId)) ?? null) : null,
   }));
 }
 
