@@ -1,6 +1,5 @@
 /** What a database can do to its clients beside going away. */
 
-import { join } from "node:path";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ToldError } from "../ha/instance-messages.ts";
@@ -14,7 +13,6 @@ import { until } from "../ha/until.ts";
 import { longPart, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
 import { slowness } from "./slowness.ts";
-import { openSmallDisk } from "./small-disk.ts";
 
 const WITHIN_MS = 60_000;
 
@@ -166,59 +164,4 @@ describe("the default of the database's transactions", () => {
       notes: [summary],
     });
   });
-});
-
-it("is there again when a full disk has room, with nothing lost that was acknowledged", async (test) => {
-  const disk = await openSmallDisk();
-  if (disk.kind === "none") {
-    process.stdout.write(`Skipped: a full disk needs a small file system (${disk.because})\n`);
-    return test.skip();
-  }
-  fromMs = performance.now();
-  // 53100 and 58030: no space, and what the server says of it; the rest is what a crash looks like.
-  const full = ({ code, message }: ToldError): boolean =>
-    /^(?:53100|58030|58P01|XX000|25P02)$/.test(code ?? "") || brokenLine({ code, message });
-  try {
-    // Small, and each segment of the log a new file: the log is what needs room first.
-    const settings = { max_wal_size: "48MB", min_wal_size: "32MB", wal_recycle: "off", wal_init_zero: "on" };
-    postgres = await startOwnPostgres(settings, join(disk.dir, "place"));
-    rig = await openRig(postgres, randomFrom(longSeed), { tolerates: full, slowness });
-    const { cluster, db, load } = rig;
-    await disk.fill();
-    // Whatever is written now needs room that is not there.
-    const writing =
-      "CREATE TABLE big AS SELECT repeat(md5(n::text), 100) FROM generate_series(1, 20000) AS n";
-    const refused = await db.query(writing).then(
-      () => null,
-      (error: unknown) => String(error),
-    );
-    const unknown = load.unknown;
-    await until(
-      "calls fail",
-      () => load.unknown > unknown || cluster.count("loop.failed") > 0 || refused !== null,
-      { withinMs: WITHIN_MS },
-    );
-    await disk.empty();
-    // A server that could not come back by itself is started by whoever made the room.
-    if ((await tried(db.query("SELECT 1"))) === null) await postgres.restart("fast");
-    const { summary } = await rig.settleDown();
-    writeProof({
-      title: "A full disk is survived",
-      seed: longSeed,
-      seconds: secondsSince(),
-      faults: { "disk full": 1 },
-      paths: {
-        "statements refused": Number(refused !== null),
-        "failed passes": cluster.count("loop.failed"),
-      },
-      notes: [`refused: ${refused}`, summary],
-    });
-    expect(refused).not.toBeNull();
-  } finally {
-    await rig?.close();
-    await postgres?.remove();
-    rig = null;
-    postgres = null;
-    await disk.remove();
-  }
 });

@@ -6,20 +6,20 @@ import { chmod, mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-type SmallDisk =
-  | { readonly kind: "none"; readonly because: string }
-  | {
-      readonly kind: "disk";
-      readonly dir: string;
-      /** Until nothing more fits. */
-      fill(): Promise<void>;
-      empty(): Promise<void>;
-      remove(): Promise<void>;
-    };
+export interface SmallDisk {
+  readonly kind: "disk";
+  readonly dir: string;
+  /** Until nothing more fits. Again: what the server has given back since. */
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+  remove(): Promise<void>;
+}
 
 const SIZE = "200m";
 
-export async function openSmallDisk(): Promise<SmallDisk> {
+export async function openSmallDisk(): Promise<
+  SmallDisk | { readonly kind: "none"; readonly because: string }
+> {
   if (process.getuid?.() !== 0) return { kind: "none", because: "not root" };
   const dir = await mkdtemp(join(tmpdir(), "signalbox-small-disk-"));
   try {
@@ -42,7 +42,7 @@ export async function openSmallDisk(): Promise<SmallDisk> {
     dir,
     fill: async () => {
       const { bavail, bsize } = await statfs(dir);
-      const file = await open(filler, "w");
+      const file = await open(filler, "a");
       try {
         await file.writeFile(Buffer.alloc(bavail * bsize));
       } catch (error) {
