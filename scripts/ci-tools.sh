@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what some long tests need and a machine may lack. Only for CI and for people who want every row of the
-# fault matrix: the tests install nothing, and skip with a line what they do not find.
+# Installs what some trials need and a machine may lack, those of `npm test` included. Only for CI and for people who want
+# every row of the fault matrix: the tests install nothing, and skip with a line what they do not find. The full disk also
+# needs root, for a small file system.
 set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then

@@ -25,7 +25,7 @@ const CHAOS = "## Chaos\n";
 const CHAOS_INTRO = `
 Real processes of compiled code, a load at the gates of time, order, capacity, rates and pauses, and somebody who checks the [properties](invariants.md) every second while faults
 happen and once more over the whole history when all has drained. \`npm run test:long\`; \`SIGNALBOX_LONG_SEED\` repeats the choices of a
-run, \`SIGNALBOX_LONG_SECONDS\` sets its length. A path that was never taken fails the run.
+run, \`SIGNALBOX_LONG_SECONDS\` sets its length. A path that was never taken fails the run. \`npm test\` has a short round of each.
 
 The disk is filled twice in each round: for the tables, until an enqueue, a claim and a settlement were each refused with 53100, and for the
 server's log, until the server goes down. With room again what was acknowledged is done, and nothing is there of what was refused.
