@@ -16,6 +16,14 @@ const postgres = {
   hookTimeout: 60_000,
 };
 
+const long = {
+  ...postgres,
+  testTimeout: 1_800_000,
+  hookTimeout: 120_000,
+};
+/** One leaves a transaction open for ten minutes, the other goes step by step: neither is about moments, and each has its own PostgreSQL. */
+const BESIDE = ["test/long/caller.long.test.ts", "test/long/model.long.test.ts"];
+
 export default defineConfig({
   test: {
     coverage: {
@@ -77,13 +85,23 @@ export default defineConfig({
         ...fromSources,
         test: {
           ...inlined,
-          ...postgres,
+          ...long,
           name: "long",
           sequence: { groupOrder: 3 },
           include: ["test/{long,bad-input}/**/*.long.test.ts"],
+          exclude: BESIDE,
           fileParallelism: false,
-          testTimeout: 1_800_000,
-          hookTimeout: 120_000,
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
+          ...long,
+          name: "long-beside",
+          sequence: { groupOrder: 4 },
+          include: BESIDE,
+          maxWorkers: BESIDE.length,
         },
       },
     ],

@@ -1,9 +1,9 @@
 /**
- * How long, and by which seed. `SIGNALBOX_LONG_SECONDS` is the time of the random mix (default 900); what else has a
+ * How long, and by which seed. `SIGNALBOX_LONG_SECONDS` is the time of the random mix (default 600); what else has a
  * length of its own is shortened with it. `SIGNALBOX_LONG_SEED` repeats the choices of a run.
  */
 
-const DEFAULT_SECONDS = 900;
+const DEFAULT_SECONDS = 600;
 
 export const longSeconds: number = Number(process.env["SIGNALBOX_LONG_SECONDS"] ?? DEFAULT_SECONDS);
 export const longSeed: number = Number(process.env["SIGNALBOX_LONG_SEED"] ?? Date.now() % 1_000_000);
