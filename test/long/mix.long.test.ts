@@ -40,7 +40,7 @@ const INSTANCES = 5;
 /** Up to four of them are frozen, killed or cut off at the same time. */
 const LATER_MS = 8_000;
 /** Five hundred in the whole of the default time. */
-const FAULTS_PER_SECOND = 500 / 900;
+const FAULTS_PER_SECOND = 500 / 600;
 
 const LANES: readonly Lane[] = [
   {
