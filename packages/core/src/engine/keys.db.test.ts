@@ -99,6 +99,20 @@ describe("the limit of a key", () => {
     expect(await admitted(scheduler)).toBe(1);
   });
 
+  it("of a group when raised wakes each of its keys, and nobody else", async () => {
+    const scheduler = await box.scheduler();
+    await enqueue(scheduler, ...["a:1", "customer:7", "customer:8", "d:1"].flatMap((key) => [key, key]));
+    await scheduler.promote();
+
+    await scheduler.setKeyLimit("customer:*", 2);
+
+    expect(await box.query("SELECT key FROM signalbox.gate_wake ORDER BY key")).toEqual([
+      { key: "key:customer:7" },
+      { key: "key:customer:8" },
+    ]);
+    expect(await admitted(scheduler)).toBe(2);
+  });
+
   it("when lowered evicts nobody and lets nobody in until fewer than it are active", async () => {
     const scheduler = await box.scheduler({ slots: 1 });
     await scheduler.setKeyLimit("customer:7", 2);

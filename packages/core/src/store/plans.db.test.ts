@@ -18,6 +18,7 @@ import { forgetKeys, takeKey } from "./idempotency/keys.ts";
 import { deleteEmptyRuns, deleteTasks, lockTasksToDelete } from "./retention/delete.ts";
 import { readAgain, readAging } from "./retention/read.ts";
 import { nextRange } from "./retention/walk.ts";
+import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
@@ -207,6 +208,20 @@ describe("demotion", () => {
     expect(conditionsOf(plans.get("leaveReadyNow"), "ready_pkey")).toContainEqual(wholeKey);
     expect(reads(plans.get("findAvailableHolders"))).toEqual(["hold_pkey", "task_run_pkey"]);
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
+  });
+});
+
+describe("the limit of a group of keys", () => {
+  it("finds who waits for it by one look per key, however many wait under each", async () => {
+    const plans = await plansOf(async (tx) => await changeKeyLimit(tx, "customer:*", 2));
+
+    expect(conditionsOf(plans.get("keysParked"), "waiting_parked")).toEqual([
+      "(blocked_on = 'KEY_LIMIT'::text)",
+      expect.stringContaining("blocked_key > "),
+    ]);
+    const types = (plans.get("keysParked") ?? []).map((node) => node["Node Type"]);
+    expect(types.filter((type) => type === "Limit")).toHaveLength(2);
+    expect(types).not.toContain("Sort");
   });
 });
 

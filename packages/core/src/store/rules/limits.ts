@@ -25,13 +25,27 @@ export async function changeKeyLimit(tx: Transaction, key: string, limit: number
   await wakeGates(tx, (await keysParked(tx, key)).map(wakeConcurrencyKey));
 }
 
+/** Nobody is promoted meanwhile, so it must not read all that wait. Which keys follow each other is up to the collation. */
 async function keysParked(tx: Transaction, key: string): Promise<readonly string[]> {
   if (!key.endsWith(":*")) return [key];
   const rows = await tx.query(
     sql<{ key: string }>("keysParked")`
-      SELECT DISTINCT blocked_key AS key
-        FROM signalbox.waiting
-       WHERE blocked_on = 'KEY_LIMIT' AND starts_with(blocked_key, ${key.slice(0, -1)})
+      WITH RECURSIVE parked (key) AS (        -- from one key to the next, each by one look at the index
+        (SELECT blocked_key FROM signalbox.waiting
+          WHERE blocked_on = 'KEY_LIMIT' AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
+          ORDER BY blocked_key
+          LIMIT 1)
+        UNION ALL
+        SELECT next.blocked_key
+          FROM parked
+         CROSS JOIN LATERAL (
+               SELECT blocked_key FROM signalbox.waiting
+                WHERE blocked_on = 'KEY_LIMIT' AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
+                  AND blocked_key > parked.key
+                ORDER BY blocked_key
+                LIMIT 1) AS next
+      )
+      SELECT key FROM parked WHERE starts_with(key, ${key.slice(0, -1)})
     `,
   );
   return rows.map((row) => row.key);
