@@ -7,9 +7,8 @@ import { ratesFreedBy } from "../holds/rates.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
-import { closeTaskRuns } from "./close.ts";
-import { leaveWaiting } from "./leave-waiting.ts";
-import { type SettledTaskRun, storeResults } from "./settle.ts";
+import { closeUnstarted } from "./close-unstarted.ts";
+import type { SettledTaskRun } from "./settle.ts";
 
 /** A task run whose queue deadline has passed, by the database's clock. */
 export interface OverdueTaskRun {
@@ -92,24 +91,13 @@ export async function failOverdue(
     tx,
     overdue.flatMap(({ runId }) => (runId === null ? [] : [runId])),
   );
-  const gatedBy = new Map(
-    (await writeFailed(tx, overdue, await leaveReady(tx, overdue))).map((row) => [row.taskRunId, row.gated]),
-  );
-  const failed = overdue.filter(({ taskRunId }) => gatedBy.has(taskRunId));
+  const gatedBy = await writeFailed(tx, overdue, await leaveReady(tx, overdue));
+  const failed = overdue.flatMap((taskRun) => {
+    const gated = gatedBy.get(taskRun.taskRunId);
+    return gated === undefined ? [] : [{ ...taskRun, gated }];
+  });
+  const next = await closeUnstarted(tx, failed);
   const failedIds = failed.map(({ taskRunId }) => taskRunId);
-  await leaveWaiting(tx, failedIds);
-  await storeResults(tx, failed, new Set(failedIds));
-  const next = await closeTaskRuns(
-    tx,
-    failed.map(({ taskRunId, taskId, runId, settlement }) => ({
-      taskRunId,
-      taskId,
-      runId,
-      status: "FAILED",
-      gated: gatedBy.get(taskRunId) === true,
-      next: settlement.nextAttempt,
-    })),
-  );
   await wakeGates(tx, await ratesFreedBy(tx, failedIds));
   return failedIds.map((taskRunId) => ({
     taskRunId,
@@ -155,13 +143,14 @@ function queuedMsOf({ policy }: OverdueTaskRun): number | null {
 /**
  * Guarded by the status: AVAILABLE only where the row of the work set is ours, so neither a claim nor a promotion that
  * happens at this moment is overrun. What was promoted since we looked is left for the next pass; what was claimed and
- * deferred is PENDING with a later deadline, which is why that is looked at again.
+ * deferred is PENDING with a later deadline, which is why that is looked at again. Answers those that failed, and whether
+ * they were gated.
  */
 async function writeFailed(
   tx: Transaction,
   overdue: readonly OverdueTaskRun[],
   leftReady: readonly TaskRunId[],
-): Promise<readonly { readonly taskRunId: TaskRunId; readonly gated: boolean }[]> {
+): Promise<ReadonlyMap<TaskRunId, boolean>> {
   const rows = await tx.query(
     sql<{ taskRunId: string; gated: boolean }>("failOverdue")`
       WITH mine AS MATERIALIZED (
@@ -193,7 +182,7 @@ async function writeFailed(
       SELECT id AS "taskRunId", gated FROM failed
     `,
   );
-  return rows.map(({ taskRunId, gated }) => ({ taskRunId: asTaskRunId(taskRunId), gated }));
+  return new Map(rows.map(({ taskRunId, gated }) => [asTaskRunId(taskRunId), gated]));
 }
 
 /** When the next queue deadline passes; null where there is none. */

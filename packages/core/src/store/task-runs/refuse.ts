@@ -5,9 +5,7 @@ import type { Settlement } from "../../domain/settlement.ts";
 import type { Database, Transaction } from "../database.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
-import { closeTaskRuns } from "./close.ts";
-import { leaveWaiting } from "./leave-waiting.ts";
-import { storeResults } from "./settle.ts";
+import { closeUnstarted } from "./close-unstarted.ts";
 
 /** What stands at OUT_OF_ORDER. */
 export interface TooSmall {
@@ -59,21 +57,10 @@ export async function refuseTaskRuns(
     tx,
     refused.map(({ taskRunId }) => taskRunId),
   );
-  await leaveWaiting(tx, ids);
   const failed = new Set(ids);
-  await storeResults(tx, refused, failed);
-  await closeTaskRuns(
+  await closeUnstarted(
     tx,
-    refused
-      .filter(({ taskRunId }) => failed.has(taskRunId))
-      .map(({ taskRunId, taskId, runId }) => ({
-        taskRunId,
-        taskId,
-        runId,
-        status: "FAILED",
-        gated: true,
-        next: null,
-      })),
+    refused.flatMap((taskRun) => (failed.has(taskRun.taskRunId) ? [{ ...taskRun, gated: true }] : [])),
   );
   return ids;
 }
