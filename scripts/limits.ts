@@ -49,7 +49,7 @@ export const TASK_LIMITS: readonly Limit[] = [
     unit: "characters",
   },
   {
-    what: "reason of a cancel",
+    what: "reason of a cancel, a retry or a rule",
     file: `${CORE}/domain/asked.ts`,
     name: "MAX_REASON_CHARACTERS",
     unit: "characters",

@@ -135,8 +135,6 @@ describe.each(BAD_TEXT)("$name", ({ text, problem }) => {
     const calls = {
       queue: () => scheduler.setQueue(text, { limit: 1 }),
       resource: () => scheduler.pause({ resource: text }),
-      by: () => scheduler.pause({ queue: "q" }, { by: text }),
-      reason: () => scheduler.resume({ queue: "q" }, { reason: text }),
       concurrencyKey: () => scheduler.setKeyLimit(text, 1),
       rate: () => scheduler.setRate(text, { amount: 1, perMs: 1 }),
       code: () => scheduler.takeOffStop(taskId, text),
@@ -150,7 +148,7 @@ describe.each(BAD_TEXT)("$name", ({ text, problem }) => {
     expect(await box.statusOf(taskRunId)).toBe("DONE");
   });
 
-  it("as who asks for a cancel or a retry, or as a reason, is refused, and nothing is canceled", async () => {
+  it("as who asks for a cancel, a retry or a rule, or as a reason, is refused, and nothing is changed", async () => {
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
     const long = text.length > 200;
     const ofReason = long
@@ -162,12 +160,17 @@ describe.each(BAD_TEXT)("$name", ({ text, problem }) => {
       () => scheduler.cancelMany({ ids: [taskRunId] }, { by: text }),
       () => scheduler.retry(taskRunId, { by: text }),
       () => scheduler.retryMany({ ids: [taskRunId] }, { by: text }),
+      () => scheduler.pause({ queue: "default" }, { by: text }),
+      () => scheduler.resume({ queue: "default" }, { by: text }),
+      () => scheduler.releaseReservation("orders", { by: text }),
     ])
       expect(await refusal(call)).toEqual(["INVALID_TEXT", `by: ${problem}`]);
-    expect(await refusal(() => scheduler.cancel(taskRunId, { reason: text }))).toEqual([
-      "INVALID_TEXT",
-      `reason: ${ofReason}`,
-    ]);
+    for (const call of [
+      () => scheduler.cancel(taskRunId, { reason: text }),
+      () => scheduler.pause({ queue: "default" }, { reason: text }),
+    ])
+      expect(await refusal(call)).toEqual(["INVALID_TEXT", `reason: ${ofReason}`]);
+    expect(await scheduler.resume({ queue: "default" })).toBe(false);
     expect(await box.statusOf(taskRunId)).toBe("AVAILABLE");
   });
 

@@ -1,4 +1,4 @@
-/** Who asks for a cancel or a retry, and why: shown to others later, so it must be a text that can be stored and read. */
+/** Who asks for a cancel, a retry or a rule, and why: shown to others later, so it must be a text that can be stored and read. */
 
 import { SchedulerError } from "./errors.ts";
 import { problemWithJson } from "./json-value.ts";

@@ -1,5 +1,6 @@
 /** Changes the rules while work goes on: limits, weights, pauses, windows, rates and stops. */
 
+import { resolveAsked } from "../domain/asked.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { asTaskId, isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
 import type { ResourceName } from "../domain/resource.ts";
@@ -91,16 +92,16 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
         return [];
       });
     },
-    pause: async (what, request = {}) =>
+    pause: async (what, request) =>
       await inForce(what)(async (tx) => {
         const scope = pauseScopeOf(what);
-        const demoted = await pauseScope(tx, scope, toRequest(request));
+        const demoted = await pauseScope(tx, scope, resolveAsked(request));
         if ("runId" in what && !(await isRun(tx, what.runId)))
           throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
         return demoted;
       }),
-    resume: async (what, request = {}) =>
-      await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), toRequest(request))),
+    resume: async (what, request) =>
+      await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), resolveAsked(request))),
     setWindows: async (what, windows) => {
       const scope = windowScopeOf(what);
       const parsed = windows.map((window, index) => parseWindow(window, `windows[${index}]`));
@@ -117,9 +118,9 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
       requireWhole("perMs", perMs, 1, LONGEST_PERIOD_MS);
       await change(async (tx) => await changeRate(tx, name, { amount, perMs }));
     },
-    releaseReservation: async (resource, request = {}) => {
+    releaseReservation: async (resource, request) => {
       requireWords("resource", resource);
-      return await sendBack(async (tx) => await releaseReservation(tx, resource, toRequest(request)));
+      return await sendBack(async (tx) => await releaseReservation(tx, resource, resolveAsked(request)));
     },
     ...stopKeeper({ change, sendBack }),
   };
@@ -203,15 +204,6 @@ function windowScopeOf(what: Windowed): WindowScope {
   }
   requireWords("resource", what.resource);
   return resourceScope(what.resource);
-}
-
-function toRequest({ by, reason }: RuleRequest): {
-  readonly by: string | null;
-  readonly reason: string | null;
-} {
-  if (by !== undefined) requireWords("by", by);
-  if (reason !== undefined) requireWords("reason", reason);
-  return { by: by ?? null, reason: reason ?? null };
 }
 
 function requireWords(at: string, text: string): void {

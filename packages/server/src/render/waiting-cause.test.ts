@@ -37,6 +37,10 @@ const EXAMPLES: { readonly [Each in Code]: readonly Example<Each>[] } = {
       { scope: "resource:db:orders", since: SINCE, by: null, reason: "restore" },
       'resource "db:orders" has been paused for 6.0 s: restore',
     ],
+    [
+      { scope: "queue:mail", since: SINCE, by: null, reason: "first\n\u001b[2Jsecond" },
+      'queue "mail" has been paused for 6.0 s: first··[2Jsecond',
+    ],
   ],
   NO_EXECUTOR: [[{ kind: "sql" }, 'no live instance can run "sql"']],
   WINDOW: [

@@ -3,7 +3,7 @@
 import type { Blocker, ExplainedCause, GateReport, WaitingCause } from "@signalbox/contract";
 import type { Look } from "./look.ts";
 import { statusWord } from "./status-look.ts";
-import { quoted, shortId } from "./task-name.ts";
+import { quoted, safeText, shortId } from "./task-name.ts";
 import { clockText, lengthText, relativeText, sinceText } from "./time.ts";
 
 type Code = WaitingCause["code"];
@@ -116,7 +116,7 @@ function pausedSentence(
   { now }: Moment,
 ): string {
   const who = by === null ? "" : ` by ${by}`;
-  const why = reason === null ? "" : `: ${reason}`;
+  const why = reason === null ? "" : `: ${safeText(reason)}`;
   return `${scopeText(scope)} has been paused${who} for ${sinceText(since, now)}${why}`;
 }
 

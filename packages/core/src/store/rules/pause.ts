@@ -1,3 +1,4 @@
+import type { Asked } from "../../domain/asked.ts";
 import type { TaskRunId } from "../../domain/ids.ts";
 import { type PauseScope, partsOf } from "../../domain/scope.ts";
 import { wakePaused } from "../../domain/wake.ts";
@@ -9,11 +10,6 @@ import { sql } from "../sql.ts";
 import { demoteTaskRuns, findAvailableHolders } from "../task-runs/demote.ts";
 import { outdateReady } from "./queue.ts";
 
-export interface PauseRequest {
-  readonly by: string | null;
-  readonly reason: string | null;
-}
-
 /**
  * Nothing of this scope is claimed after the commit; what runs goes on. Answers whom it has sent back: of a queue nobody
  * yet. Null: it was paused before.
@@ -21,11 +17,11 @@ export interface PauseRequest {
 export async function pauseScope(
   tx: Transaction,
   scope: PauseScope,
-  request: PauseRequest,
+  asked: Asked,
 ): Promise<readonly TaskRunId[] | null> {
   await takeGateLock(tx);
   await takeClaimLock(tx);
-  if (!(await writePause(tx, scope, true, request))) return null;
+  if (!(await writePause(tx, scope, true, asked))) return null;
   const { over, name } = partsOf(scope);
   if (over !== "queue") return await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "PAUSED");
   await outdateReady(tx, name);
@@ -33,13 +29,9 @@ export async function pauseScope(
 }
 
 /** False: it was not paused. */
-export async function resumeScope(
-  tx: Transaction,
-  scope: PauseScope,
-  request: PauseRequest,
-): Promise<boolean> {
+export async function resumeScope(tx: Transaction, scope: PauseScope, asked: Asked): Promise<boolean> {
   await takeGateLock(tx);
-  if (!(await writePause(tx, scope, false, request))) return false;
+  if (!(await writePause(tx, scope, false, asked))) return false;
   await wakeGates(tx, [wakePaused(scope)]);
   return true;
 }
@@ -48,7 +40,7 @@ async function writePause(
   tx: Transaction,
   scope: PauseScope,
   paused: boolean,
-  { by, reason }: PauseRequest,
+  { by, reason }: Asked,
 ): Promise<boolean> {
   const { over, name } = partsOf(scope);
   const rows = await tx.query(

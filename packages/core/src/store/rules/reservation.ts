@@ -1,3 +1,4 @@
+import type { Asked } from "../../domain/asked.ts";
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { ResourceName } from "../../domain/resource.ts";
 import { wakeResource } from "../../domain/wake.ts";
@@ -8,7 +9,6 @@ import { dropReserved } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
 import { demoteTaskRuns } from "../task-runs/demote.ts";
-import type { PauseRequest } from "./pause.ts";
 
 /**
  * From the commit on the resource is kept for nobody; an attempt of the task that runs on it goes on and holds it like any
@@ -17,7 +17,7 @@ import type { PauseRequest } from "./pause.ts";
 export async function releaseReservation(
   tx: Transaction,
   name: ResourceName,
-  request: PauseRequest,
+  asked: Asked,
 ): Promise<readonly TaskRunId[] | null> {
   await takeGateLock(tx);
   await takeClaimLock(tx);
@@ -39,7 +39,7 @@ export async function releaseReservation(
   const open = await findOpen(tx, reserved.taskId);
   if (open === null) return null;
   await dropReserved(tx, name);
-  await standInLineAgain(tx, open.taskRunId, name, request);
+  await standInLineAgain(tx, open.taskRunId, name, asked);
   await wakeGates(tx, [wakeResource(name)]);
   return demoted;
 }
@@ -72,7 +72,7 @@ async function standInLineAgain(
   tx: Transaction,
   taskRunId: TaskRunId,
   name: ResourceName,
-  { by, reason }: PauseRequest,
+  { by, reason }: Asked,
 ): Promise<void> {
   await tx.query(
     sql("standInLineAgain")`
