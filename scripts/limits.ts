@@ -86,6 +86,11 @@ export const RULE_LIMITS: readonly Limit[] = [
 
 export const ENGINE_LIMITS: readonly Limit[] = [
   {
+    what: "slots, pool and batch of one instance",
+    file: `${CORE}/engine/settings.ts`,
+    name: "LARGEST_COUNT",
+  },
+  {
     what: "longest time that an option may say",
     file: `${CORE}/engine/settings.ts`,
     name: "LONGEST_MS",

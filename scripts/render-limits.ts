@@ -59,7 +59,7 @@ export function renderLimits(): string {
 
 function optionRows(): readonly (readonly string[])[] {
   const settings: Readonly<Record<string, unknown>> = {
-    ...resolveSettings({ databaseUrl: "" }, "host name and process id"),
+    ...resolveSettings({ databaseUrl: "postgres://" }, "host name and process id"),
   };
   const source = read(`${CORE}/engine/settings.ts`);
   return Object.keys(settings).map((option) => {

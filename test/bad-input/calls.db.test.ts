@@ -198,10 +198,12 @@ describe.each(BAD_TEXT)("$name", ({ text, problem }) => {
     const options = { databaseUrl: box.db.url };
     const create = (part: object) => () => createScheduler({ ...options, ...part });
 
-    expect(create({ name: text })).toThrow(new RangeError(`name ${problem}`));
-    expect(create({ tasks: [defineTask({ kind: text, run: () => null })] })).toThrow(
-      new RangeError(`tasks[0].kind ${problem}`),
-    );
+    const refused = (at: string) =>
+      expect.objectContaining({ code: "INVALID_ARGUMENT", message: `${at}: ${problem}` });
+
+    expect(create({ name: text })).toThrow(refused("name"));
+    expect(create({ tasks: [{ kind: text, execute: async () => null }] })).toThrow(refused("tasks[0].kind"));
+    expect(() => defineTask({ kind: text, run: () => null })).toThrow(refused("kind"));
   });
 });
 

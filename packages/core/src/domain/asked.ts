@@ -2,6 +2,8 @@
 
 import { SchedulerError } from "./errors.ts";
 import { problemWithJson } from "./json-value.ts";
+import { requireOptions } from "./require-shape.ts";
+import { isGiven, objectOf, text } from "./shape.ts";
 import { requireName } from "./task-spec.ts";
 
 export interface Asked {
@@ -11,16 +13,41 @@ export interface Asked {
 
 const MAX_REASON_CHARACTERS = 2_000;
 
-export function resolveAsked({ by, reason }: { readonly by?: string; readonly reason?: string } = {}): Asked {
-  if (by !== undefined) requireName(by, (problem) => refuse("by", problem));
-  if (reason !== undefined) {
-    // Several lines are fine: it is a text, not a name.
-    if (reason.length > MAX_REASON_CHARACTERS)
-      refuse("reason", `is longer than ${MAX_REASON_CHARACTERS} characters`);
-    const poison = problemWithJson(reason);
-    if (poison !== null) refuse("reason", poison.problem);
-  }
-  return { by: by ?? null, reason: reason ?? null };
+interface AskedBy {
+  readonly by?: string;
+}
+
+interface AskedWhy extends AskedBy {
+  readonly reason?: string;
+}
+
+const ASKED_BY = objectOf<AskedBy>({ by: text });
+const ASKED_WHY = objectOf<AskedWhy>({ by: text, reason: text });
+
+export function resolveAsked(options?: AskedWhy): Asked {
+  requireOptions("INVALID_TEXT", options, ASKED_WHY);
+  return { by: resolveBy(options?.by), reason: resolveReason(options?.reason) };
+}
+
+/** Where nobody asks why. */
+export function resolveAskedBy(options?: AskedBy): Asked["by"] {
+  requireOptions("INVALID_TEXT", options, ASKED_BY);
+  return resolveBy(options?.by);
+}
+
+function resolveBy(by: string | undefined): string | null {
+  if (isGiven(by)) requireName(by, (problem) => refuse("by", problem));
+  return by ?? null;
+}
+
+function resolveReason(reason: string | undefined): string | null {
+  if (!isGiven(reason)) return null;
+  // Several lines are fine: it is a text, not a name.
+  if (reason.length > MAX_REASON_CHARACTERS)
+    refuse("reason", `is longer than ${MAX_REASON_CHARACTERS} characters`);
+  const poison = problemWithJson(reason);
+  if (poison !== null) refuse("reason", poison.problem);
+  return reason;
 }
 
 function refuse(at: string, problem: string): never {

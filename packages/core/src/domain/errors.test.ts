@@ -16,6 +16,7 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     { kind: "mail" },
     'Two executors are registered for "mail"; give one of them another kind',
   ],
+  INVALID_ARGUMENT: [{ at: "id", problem: "is missing; give a text" }, "id: is missing; give a text"],
   INVALID_TASK: [
     { at: "tasks[3].priority", problem: "10 is not a whole number from 0 to 9" },
     "tasks[3].priority: 10 is not a whole number from 0 to 9",

@@ -3,6 +3,8 @@
  * Anything else that is thrown is a bug.
  */
 
+import { numberOrCalled } from "./called.ts";
+
 /** What each code carries. */
 export interface ErrorDetails {
   /** `wanted`: only a task would do, no task run. */
@@ -11,10 +13,11 @@ export interface ErrorDetails {
   RUN_NOT_FOUND: { readonly runId: string };
   UNKNOWN_EXECUTOR: { readonly kind: string; readonly known: readonly string[] };
   DUPLICATE_EXECUTOR: { readonly kind: string };
+  INVALID_ARGUMENT: { readonly at: string; readonly problem: string };
   INVALID_TASK: { readonly at: string; readonly problem: string };
   INVALID_INPUT: { readonly kind: string; readonly at: string; readonly problem: string };
   INVALID_VERSION: { readonly version: string };
-  INVALID_LIMIT: { readonly limit: number };
+  INVALID_LIMIT: { readonly limit: unknown };
   INVALID_RULE: { readonly at: string; readonly problem: string };
   UNKNOWN_RATE: { readonly rates: readonly string[] };
   INVALID_WINDOW: { readonly at: string; readonly problem: string };
@@ -46,12 +49,14 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>
     `Two executors are registered for "${kind}"; give one of them another kind`,
+  INVALID_ARGUMENT: ({ at, problem }) => `${at}: ${problem}`,
   INVALID_TASK: ({ at, problem }) => `${at}: ${problem}`,
   INVALID_INPUT: ({ kind, at, problem }) =>
     `The input of "${kind}" is not valid${at === "" ? "" : ` at ${at}`}: ${problem}`,
   INVALID_VERSION: ({ version }) =>
     `"${shortened(version)}" is not a version; use dotted integers such as 3 or 20261115.2`,
-  INVALID_LIMIT: ({ limit }) => `${limit} is not a parallel limit; use a whole number, 0 for unlimited`,
+  INVALID_LIMIT: ({ limit }) =>
+    `${numberOrCalled(limit)} is not a parallel limit; use a whole number, 0 for unlimited`,
   INVALID_RULE: ({ at, problem }) => `${at}: ${problem}`,
   UNKNOWN_RATE: ({ rates }) =>
     `No rate is called ${rates.map((rate) => `"${rate}"`).join(" or ")}; call setRate() before tasks name it`,

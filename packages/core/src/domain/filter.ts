@@ -1,11 +1,26 @@
 /** What a list, a bulk cancel or a bulk retry is asked for: no condition that is given may be passed over. */
 
 import type { CancelFilter, RetryFilter } from "./bulk.ts";
+import { called, numberOrCalled } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
 import { isUuid } from "./ids.ts";
+import { shownName } from "./json-value.ts";
+import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
 import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
 import { TASK_RUN_STATUSES } from "./task-status.ts";
+
+const CONDITIONS: Readonly<Record<keyof CancelFilter | keyof RetryFilter | keyof TaskRunFilter, Shape>> = {
+  ids: listOf(text, "a list of ids"),
+  runId: text,
+  kind: text,
+  status: listOf(text, "a list of statuses"),
+  enqueuedSince: instant,
+  queue: text,
+  tag: text,
+  limit: number,
+  before: text,
+};
 
 export function resolveCancelFilter(filter: CancelFilter): CancelFilter {
   const given = givenOf(filter, ["ids", "runId", "kind", "status"]);
@@ -44,16 +59,24 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
  * Null counts as not given, as undefined does. A condition that nobody knows cannot be kept, and without it the filter
  * means more than whoever wrote it.
  */
-function givenOf<Filter extends object>(filter: Filter, known: readonly (keyof Filter & string)[]): Filter {
+function givenOf<Filter extends object>(
+  filter: Filter,
+  known: readonly (keyof Filter & keyof typeof CONDITIONS)[],
+): Filter {
+  requireObject(filter);
   const names: readonly string[] = known;
   const strange = Object.entries(filter).find(([key, value]) => isGiven(value) && !names.includes(key));
-  if (strange !== undefined) refuse(`has no condition ${strange[0]}, only ${names.join(", ")}`);
-  const given = known.map((key) => [key, filter[key]] as const).filter(([, value]) => isGiven(value));
+  if (strange !== undefined) refuse(`has no condition ${shownName(strange[0])}, only ${names.join(", ")}`);
+  const given = known.filter((key) => isGiven(filter[key])).map((key) => [key, filter[key]] as const);
+  for (const [key, value] of given) {
+    const misfit = CONDITIONS[key](value);
+    if (misfit !== null) refuse(`at ${joinPath(key, misfit.at)} ${misfit.problem}`);
+  }
   return Object.fromEntries(given) as Filter;
 }
 
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
+function requireObject(filter: unknown): void {
+  if (!isObject(filter)) refuse(`is ${called(filter)}; give an object`);
 }
 
 function requireStatuses(given: readonly string[] | undefined, known: readonly string[]): void {
@@ -68,7 +91,7 @@ function requireKnown(given: readonly string[] | undefined, known: readonly stri
 
 export function requireWithin(field: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  refuse(`has a ${field} (${value}) that is not a whole number from ${least} to ${most}`);
+  refuse(`has a ${field} (${numberOrCalled(value)}) that is not a whole number from ${least} to ${most}`);
 }
 
 export function requireInstant(field: string, value: Date): void {

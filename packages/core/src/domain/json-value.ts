@@ -65,7 +65,7 @@ function problemWithObject(value: object, at: string, depth: number): JsonProble
 function problemWithMembers(value: object, at: string, depth: number): JsonProblem | null {
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
   for (const [key, inner] of entries) {
-    const where = typeof key === "number" ? `${at}[${key}]` : `${at === "" ? "" : `${at}.`}${shown(key)}`;
+    const where = typeof key === "number" ? `${at}[${key}]` : `${at === "" ? "" : `${at}.`}${shownName(key)}`;
     const found =
       (typeof key === "string" ? problemWithText(key, where) : null) ??
       problemInside(inner, where, depth + 1);
@@ -74,7 +74,8 @@ function problemWithMembers(value: object, at: string, depth: number): JsonProbl
   return null;
 }
 
-function shown(name: string): string {
+/** A member's name in a sentence. */
+export function shownName(name: string): string {
   const readable = name.slice(0, SHOWN_NAME_CHARACTERS).replaceAll(NOT_SHOWN, "\uFFFD");
   return name.length > SHOWN_NAME_CHARACTERS ? `${readable}…` : readable;
 }

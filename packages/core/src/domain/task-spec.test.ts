@@ -197,10 +197,18 @@ describe("what comes from JavaScript without types is refused too", () => {
   const untyped = (fields: object): TaskSpec => ({ kind: "mail", ...fields });
 
   it.each([
-    [{ kind: undefined }, "task.kind: is empty; give it a name"],
-    [{ title: 7 }, "task.title: is empty; give it a name"],
-    [{ priority: "5" }, "task.priority: 5 is not a whole number from 0 to 9"],
-    [{ runAt: "2026-11-15" }, "task.runAt: is not an instant between the years 1970 and 9999"],
+    [{ kind: undefined }, "task.kind: is missing; give a text"],
+    [{ title: 7 }, "task.title: is a number; give a text"],
+    [{ priority: "5" }, "task.priority: is a text; give a number"],
+    [{ runAt: "2026-11-15" }, "task.runAt: is a text; give a Date"],
+    [{ outOfOrder: 1 }, "task.outOfOrder: is a number; give true or false"],
+    [{ stops: ["WAIT"] }, "task.stops[0]: is a text; give an object with code"],
+    [{ resources: ["a"] }, "task.resources[0]: is a text; give an object with name and mode"],
+    [{ retry: { backoff: { firstMs: "1s" } } }, "task.retry.backoff.firstMs: is a text; give a number"],
+    [{ retry: { atempts: 3 } }, "task.retry: has no atempts; did you mean attempts?"],
+    [{ timeouts: { runningMS: 3 } }, "task.timeouts: has no runningMS; did you mean runningMs?"],
+    [{ runat: runAt }, "task: has no runat; did you mean runAt?"],
+    [{ prioritiy: 1 }, "task: has no prioritiy; did you mean priority?"],
     [
       { resources: [{ name: "a", mode: "write" }] },
       'task.resources[0].mode: "write" is neither "exclusive" nor "shared"',
@@ -217,6 +225,35 @@ describe("what comes from JavaScript without types is refused too", () => {
     ],
   ])("%o: %s", (fields, sentence) => {
     expect(refusalOf(untyped(fields)).message).toBe(sentence);
+  });
+});
+
+describe("null in a task", () => {
+  it("counts as not given, wherever something need not be given", () => {
+    const nulls: object = {
+      input: null,
+      title: null,
+      priority: null,
+      queue: null,
+      tags: null,
+      concurrencyKey: null,
+      rate: null,
+      stops: null,
+      runAt: null,
+      resources: null,
+      version: null,
+      outOfOrder: null,
+      retry: { attempts: null, backoff: { firstMs: null } },
+      onLost: null,
+      timeouts: { queuedMs: null },
+      unknown: null,
+    };
+
+    expect(resolveTaskSpec({ kind: "mail", ...nulls })).toEqual(resolveTaskSpec({ kind: "mail" }));
+    const stops: object[] = [{ code: "APPROVAL", detail: null }];
+    expect(resolveTaskSpec({ kind: "mail", stops: stops as TaskSpec["stops"] & object }).stops).toEqual([
+      { code: "APPROVAL", detail: null },
+    ]);
   });
 });
 

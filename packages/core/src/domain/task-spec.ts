@@ -4,11 +4,25 @@
  */
 
 import { type Backoff, DEFAULT_BACKOFF } from "./backoff.ts";
+import { called } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
 import { problemWithJson } from "./json-value.ts";
+import { requireShape } from "./require-shape.ts";
 import type { Resource } from "./resource.ts";
 import type { QueueName } from "./scope.ts";
 import type { RetryPolicy, Timeouts } from "./settlement.ts";
+import {
+  anything,
+  flag,
+  instant,
+  isGiven,
+  joinPath,
+  listOf,
+  number,
+  objectOf,
+  openObjectOf,
+  text,
+} from "./shape.ts";
 import { parseVersion, type Version } from "./version.ts";
 
 /** What is to be done, and what must be so before it may start. Made by `task()` of a definition, or by hand. */
@@ -30,7 +44,7 @@ export interface TaskSpec {
   /** The rate, set by `setRate`, that its starts count against. */
   readonly rate?: string;
   /** It does not start before each of these was taken off. */
-  readonly stops?: readonly { readonly code: string; readonly detail?: string }[];
+  readonly stops?: readonly Stop[];
   /** Not before this instant, by the database's clock. Default: as soon as the other gates are open. */
   readonly runAt?: Date;
   /** What it holds while it is AVAILABLE or RUNNING; taken all or none. Default: nothing. */
@@ -60,6 +74,11 @@ export interface TaskSpec {
     /** How long it may run without a call of `context.progress()`. */
     readonly progressMs?: number;
   };
+}
+
+interface Stop {
+  readonly code: string;
+  readonly detail?: string;
 }
 
 export interface ResolvedTask {
@@ -92,11 +111,38 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
+const TASK_SPEC = objectOf<TaskSpec>(
+  {
+    kind: text,
+    input: anything,
+    title: text,
+    priority: number,
+    queue: text,
+    tags: listOf(text, "a list of texts"),
+    concurrencyKey: text,
+    rate: text,
+    stops: listOf(objectOf<Stop>({ code: text, detail: text }, ["code"]), "a list of stops"),
+    runAt: instant,
+    // A resource may be an object of the caller's own that has more.
+    resources: listOf(openObjectOf({ name: text, mode: text }, ["name", "mode"]), "a list of resources"),
+    version: text,
+    outOfOrder: flag,
+    retry: objectOf<NonNullable<TaskSpec["retry"]>>({
+      attempts: number,
+      backoff: objectOf<Backoff>({ firstMs: number, factor: number, maxMs: number }),
+    }),
+    onLost: text,
+    timeouts: objectOf<Timeouts>({ queuedMs: number, runningMs: number, progressMs: number }),
+  },
+  ["kind"],
+);
+
 /** `at` says where the spec stands, for the error message: "tasks[3]". */
 export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
   const refuse = (field: string, problem: string): never => {
     throw new SchedulerError("INVALID_TASK", { at: `${at}.${field}`, problem });
   };
+  requireShape("INVALID_TASK", at, spec, TASK_SPEC);
   requireName(spec.kind, (problem) => refuse("kind", problem));
   const title = spec.title ?? spec.kind;
   requireName(title, (problem) => refuse("title", problem));
@@ -129,7 +175,8 @@ export function isGated(task: ResolvedTask, inRun: boolean): boolean {
 type Refuse = (field: string, problem: string) => never;
 
 export function requireName(name: string, refuse: (problem: string) => never): void {
-  if (typeof name !== "string" || name.trim() === "") refuse("is empty; give it a name");
+  if (typeof name !== "string") refuse(`is ${called(name)}; give a text`);
+  if (name.trim() === "") refuse("is empty; give it a name");
   if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
   if (CONTROL_CHARACTER.test(name)) refuse("contains a control character");
   const poison = problemWithJson(name);
@@ -139,7 +186,9 @@ export function requireName(name: string, refuse: (problem: string) => never): v
 type Rules = Pick<ResolvedTask, "queue" | "tags" | "concurrencyKey" | "rate" | "stops">;
 
 function resolveRules(spec: TaskSpec, refuse: Refuse): Rules {
-  const { queue = "default", concurrencyKey = null, rate = null } = spec;
+  const queue = spec.queue ?? "default";
+  const concurrencyKey = spec.concurrencyKey ?? null;
+  const rate = spec.rate ?? null;
   for (const [field, name] of Object.entries({ queue, concurrencyKey, rate })) {
     if (name !== null) requireName(name, (problem) => refuse(field, problem));
   }
@@ -162,9 +211,9 @@ function resolveStops(stops: NonNullable<TaskSpec["stops"]>, refuse: Refuse): Re
   if (stops.length > MAX_STOPS) refuse("stops", `are ${stops.length}, at most ${MAX_STOPS}`);
   for (const [index, { code, detail }] of stops.entries()) {
     requireName(code, (problem) => refuse(`stops[${index}].code`, problem));
-    if (detail !== undefined) requireName(detail, (problem) => refuse(`stops[${index}].detail`, problem));
+    if (isGiven(detail)) requireName(detail, (problem) => refuse(`stops[${index}].detail`, problem));
   }
-  return stops.map(({ code, detail = null }) => ({ code, detail }));
+  return stops.map(({ code, detail }) => ({ code, detail: detail ?? null }));
 }
 
 function resolveResources(resources: readonly Resource[], refuse: Refuse): readonly Resource[] {
@@ -187,14 +236,14 @@ function resolveVersion(
   resources: readonly Resource[],
   refuse: Refuse,
 ): Version | null {
-  if (given === undefined) return null;
+  if (!isGiven(given)) return null;
   if (resources.length === 0) refuse("version", "orders tasks on a resource, so name the resource too");
   return parseVersion(given);
 }
 
 function resolveRunAt(runAt: Date | undefined, refuse: Refuse): Date | null {
-  if (runAt === undefined) return null;
-  const ms = runAt instanceof Date ? runAt.getTime() : Number.NaN;
+  if (!isGiven(runAt)) return null;
+  const ms = runAt.getTime();
   if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000)) {
     refuse("runAt", "is not an instant between the years 1970 and 9999");
   }
@@ -218,7 +267,7 @@ function resolveTimeouts(given: NonNullable<TaskSpec["timeouts"]>, refuse: Refus
   const names = ["queuedMs", "runningMs", "progressMs"] as const;
   const timeouts = names.flatMap((name) => {
     const ms = given[name];
-    if (ms === undefined) return [];
+    if (!isGiven(ms)) return [];
     if (!isWholeBetween(ms, 1, MAX_TIMEOUT_MS))
       refuse(`timeouts.${name}`, `${ms} is not a whole number from 1 to ${MAX_TIMEOUT_MS}`);
     return [[name, ms] as const];
@@ -240,8 +289,4 @@ function resolveBackoff(given: Partial<Backoff>, refuse: Refuse): Backoff {
 
 function isWholeBetween(value: number, low: number, high: number): boolean {
   return Number.isInteger(value) && value >= low && value <= high;
-}
-
-function joinPath(outer: string, inner: string): string {
-  return inner === "" || inner.startsWith("[") ? `${outer}${inner}` : `${outer}.${inner}`;
 }

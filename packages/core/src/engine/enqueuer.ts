@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { SchedulerError } from "../domain/errors.ts";
 import { canonicalRequest, requireKey } from "../domain/idempotency.ts";
 import type { RunId } from "../domain/ids.ts";
+import { requireShape } from "../domain/require-shape.ts";
+import { anything, listOf } from "../domain/shape.ts";
 import { requireName, resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { Transaction } from "../store/database.ts";
@@ -25,6 +27,9 @@ interface EnqueueAnswer {
   readonly taskRuns: readonly InsertedTaskRun[];
 }
 
+// What each of them looks like is said where it is resolved, so that it is looked at once.
+const SPECS = listOf(anything, "a list of tasks");
+
 type Write = (tx: Transaction) => Promise<EnqueueAnswer>;
 
 /**
@@ -35,8 +40,10 @@ export async function prepareEnqueue(
   { specs, run, idempotencyKey }: EnqueueRequest,
   executors: ReadonlyMap<string, Executor>,
 ): Promise<Write> {
+  requireShape("INVALID_TASK", "tasks", specs, SPECS);
   const many = specs.length !== 1 || run !== null;
-  const tasks = specs.map((spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
+  // Not by map, which passes over the holes of a list.
+  const tasks = Array.from(specs, (spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
   for (const { kind, input } of tasks) await executors.get(kind)?.checkInput?.(input);
   if (run !== null) requireRun(run, tasks.length);
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];

@@ -1,8 +1,10 @@
 /** Changes the rules while work goes on: limits, weights, pauses, windows, rates and stops. */
 
 import { resolveAsked } from "../domain/asked.ts";
+import { called } from "../domain/called.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { asTaskId, isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
+import { requireId, requireMembers, requireShape } from "../domain/require-shape.ts";
 import type { ResourceName } from "../domain/resource.ts";
 import {
   type PauseScope,
@@ -12,6 +14,7 @@ import {
   runScope,
   type WindowScope,
 } from "../domain/scope.ts";
+import { anything, isGiven, listOf, number, objectOf, text } from "../domain/shape.ts";
 import { requireName } from "../domain/task-spec.ts";
 import { parseWindow, type WindowSpec } from "../domain/window-spec.ts";
 import type { Pool, Transaction } from "../store/database.ts";
@@ -19,7 +22,7 @@ import { takeGateLock } from "../store/holds/gate-lock.ts";
 import { LONGEST_PERIOD_MS } from "../store/holds/rates.ts";
 import { changeKeyLimit, changeRate } from "../store/rules/limits.ts";
 import { pauseScope, resumeScope } from "../store/rules/pause.ts";
-import { changeQueue } from "../store/rules/queue.ts";
+import { changeQueue, type QueueChange } from "../store/rules/queue.ts";
 import { releaseReservation } from "../store/rules/reservation.ts";
 import { putStop, takeOffStop } from "../store/rules/stop.ts";
 import { changeWindows } from "../store/rules/window.ts";
@@ -73,6 +76,15 @@ export interface Rules {
   readonly takeOffStop: (taskId: TaskId, code: string) => Promise<boolean>;
 }
 
+const WINDOWED = objectOf({ queue: text, resource: text });
+const PAUSABLE = objectOf({ queue: text, resource: text, runId: text });
+const QUEUE_RULES = objectOf<Parameters<Rules["setQueue"]>[1]>({ limit: number, weight: number });
+const RATE = objectOf<Parameters<Rules["setRate"]>[1]>({ amount: number, perMs: number }, [
+  "amount",
+  "perMs",
+]);
+const WINDOWS = listOf(anything, "a list of windows");
+
 const BITE = 500;
 const LARGEST_LIMIT = 1_000_000;
 const LARGEST_WEIGHT = 1_000;
@@ -81,46 +93,54 @@ const MOST_STARTS = 10_000;
 export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
   const { change, sendBack, close } = changes(pool, wakeups, emit);
   /** Only the rules of queues have a number: those of runs and resources send back what they close themselves. */
-  const inForce = (what: Pausable) => ("queue" in what ? close : sendBack);
+  const inForce = ({ isQueue }: RuledScope) => (isQueue ? close : sendBack);
   return {
-    setQueue: async (name, { limit, weight }) => {
+    setQueue: async (name, rules) => {
       requireWords("queue", name);
-      if (limit !== undefined) requireWhole("limit", limit, 0, LARGEST_LIMIT);
-      if (weight !== undefined) requireWhole("weight", weight, 1, LARGEST_WEIGHT);
+      const change = requireQueueRules(rules);
       await close(async (tx) => {
-        await changeQueue(tx, name, { limit, weight });
+        await changeQueue(tx, name, change);
         return [];
       });
     },
-    pause: async (what, request) =>
-      await inForce(what)(async (tx) => {
-        const scope = pauseScopeOf(what);
-        const demoted = await pauseScope(tx, scope, resolveAsked(request));
-        if ("runId" in what && !(await isRun(tx, what.runId)))
-          throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
+    pause: async (what, request) => {
+      const paused = pausedScope(what);
+      const asked = resolveAsked(request);
+      return await inForce(paused)(async (tx) => {
+        const demoted = await pauseScope(tx, paused.scope, asked);
+        if (paused.runId !== null && !(await isRun(tx, paused.runId)))
+          throw new SchedulerError("RUN_NOT_FOUND", { runId: paused.runId });
         return demoted;
-      }),
-    resume: async (what, request) =>
-      await change(async (tx) => await resumeScope(tx, pauseScopeOf(what), resolveAsked(request))),
+      });
+    },
+    resume: async (what, request) => {
+      const { scope } = pausedScope(what);
+      const asked = resolveAsked(request);
+      return await change(async (tx) => await resumeScope(tx, scope, asked));
+    },
     setWindows: async (what, windows) => {
-      const scope = windowScopeOf(what);
-      const parsed = windows.map((window, index) => parseWindow(window, `windows[${index}]`));
-      await inForce(what)(async (tx) => await changeWindows(tx, scope, parsed));
+      const windowed = windowedScope(what);
+      requireShape("INVALID_WINDOW", "windows", windows, WINDOWS);
+      const parsed = Array.from(windows, (window, index) => parseWindow(window, `windows[${index}]`));
+      await inForce(windowed)(async (tx) => await changeWindows(tx, windowed.scope, parsed));
     },
     setKeyLimit: async (concurrencyKey, limit) => {
       requireWords("concurrencyKey", concurrencyKey);
       requireWhole("limit", limit, 1, LARGEST_LIMIT);
       await change(async (tx) => await changeKeyLimit(tx, concurrencyKey, limit));
     },
-    setRate: async (name, { amount, perMs }) => {
+    setRate: async (name, rate) => {
       requireWords("rate", name);
+      requireMembers("INVALID_RULE", "rate", rate, RATE);
+      const { amount, perMs } = rate;
       requireWhole("amount", amount, 1, MOST_STARTS);
       requireWhole("perMs", perMs, 1, LONGEST_PERIOD_MS);
       await change(async (tx) => await changeRate(tx, name, { amount, perMs }));
     },
     releaseReservation: async (resource, request) => {
       requireWords("resource", resource);
-      return await sendBack(async (tx) => await releaseReservation(tx, resource, resolveAsked(request)));
+      const asked = resolveAsked(request);
+      return await sendBack(async (tx) => await releaseReservation(tx, resource, asked));
     },
     ...stopKeeper({ change, sendBack }),
   };
@@ -173,14 +193,16 @@ function stopKeeper({
 }: Pick<Changes, "change" | "sendBack">): Pick<Rules, "putStop" | "takeOffStop"> {
   return {
     putStop: async (taskId, code, detail) => {
+      requireId("taskId", taskId);
       requireWords("code", code);
-      if (detail !== undefined) requireWords("detail", detail);
+      if (isGiven(detail)) requireWords("detail", detail);
       const found =
         isUuid(taskId) &&
         (await sendBack(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
       if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId, wanted: "task" });
     },
     takeOffStop: async (taskId, code) => {
+      requireId("taskId", taskId);
       requireWords("code", code);
       const off = isUuid(taskId)
         ? await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code))
@@ -191,29 +213,64 @@ function stopKeeper({
   };
 }
 
-function pauseScopeOf(what: Pausable): PauseScope {
-  if (!("runId" in what)) return windowScopeOf(what);
-  if (!isUuid(what.runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId: what.runId });
-  return runScope(what.runId);
+/** Of what a rule is asked for. */
+interface RuledScope<Scope extends PauseScope = PauseScope> {
+  readonly scope: Scope;
+  readonly isQueue: boolean;
+  /** Null: it is not of a run. */
+  readonly runId: RunId | null;
 }
 
-function windowScopeOf(what: Windowed): WindowScope {
-  if ("queue" in what) {
-    requireWords("queue", what.queue);
-    return queueScope(what.queue);
+function pausedScope(what: Pausable): RuledScope {
+  requireMembers("INVALID_RULE", "what", what, PAUSABLE);
+  requireOne(what, "queue, resource or runId");
+  const { runId } = what as { readonly runId?: RunId };
+  if (!isGiven(runId)) return scopeOf(what as Windowed);
+  if (!isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
+  return { scope: runScope(runId), isQueue: false, runId };
+}
+
+function windowedScope(what: Windowed): RuledScope<WindowScope> {
+  requireMembers("INVALID_RULE", "what", what, WINDOWED);
+  requireOne(what, "queue or resource");
+  return scopeOf(what);
+}
+
+function scopeOf(what: Windowed): RuledScope<WindowScope> {
+  const { queue, resource = "" } = what as { readonly queue?: QueueName; readonly resource?: ResourceName };
+  if (isGiven(queue)) {
+    requireWords("queue", queue);
+    return { scope: queueScope(queue), isQueue: true, runId: null };
   }
-  requireWords("resource", what.resource);
-  return resourceScope(what.resource);
+  requireWords("resource", resource);
+  return { scope: resourceScope(resource), isQueue: false, runId: null };
 }
 
-function requireWords(at: string, text: string): void {
-  requireName(text, (problem) => {
-    throw new SchedulerError("INVALID_RULE", { at, problem });
-  });
+/** Of two only one would be kept. */
+function requireOne(what: object, choice: string): void {
+  const given = Object.values(what).filter(isGiven).length;
+  if (given !== 1) refuse("what", `names ${given === 0 ? "nothing" : `${given} things`}; give ${choice}`);
+}
+
+function requireQueueRules(rules: Parameters<Rules["setQueue"]>[1]): QueueChange {
+  requireMembers("INVALID_RULE", "rules", rules, QUEUE_RULES);
+  const { limit, weight } = rules;
+  if (!isGiven(limit) && !isGiven(weight)) refuse("rules", "change nothing; give limit or weight");
+  if (isGiven(limit)) requireWhole("limit", limit, 0, LARGEST_LIMIT);
+  if (isGiven(weight)) requireWhole("weight", weight, 1, LARGEST_WEIGHT);
+  return { limit, weight };
+}
+
+function requireWords(at: string, words: string): void {
+  requireName(words, (problem) => refuse(at, problem));
 }
 
 function requireWhole(at: string, value: number, low: number, high: number): void {
   if (Number.isInteger(value) && value >= low && value <= high) return;
-  const problem = `${value} is not a whole number from ${low} to ${high}`;
+  const problem = typeof value === "number" ? `${value} is not` : `is ${called(value)}; give`;
+  refuse(at, `${problem} a whole number from ${low} to ${high}`);
+}
+
+function refuse(at: string, problem: string): never {
   throw new SchedulerError("INVALID_RULE", { at, problem });
 }

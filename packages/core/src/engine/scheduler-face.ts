@@ -75,7 +75,10 @@ export interface CancelOptions {
   readonly reason?: string;
 }
 
-/** An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. */
+/**
+ * An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. Every call checks its
+ * arguments before it sends anything.
+ */
 export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
   readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;

@@ -1,11 +1,13 @@
 /** Wires everything together; the only file that may. */
 
 import { hostname } from "node:os";
-import { resolveAsked } from "../domain/asked.ts";
+import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { requireInstant, requireWithin, resolveListFilter } from "../domain/filter.ts";
 import { isUuid } from "../domain/ids.ts";
+import { requireId, requireOptions } from "../domain/require-shape.ts";
+import { isGiven } from "../domain/shape.ts";
 import type { Executor } from "../executors/executor.ts";
 import { joinTransaction, openPool, type Pool } from "../store/database.ts";
 import { readOverview } from "../store/instances/overview.ts";
@@ -16,6 +18,13 @@ import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { listTaskRuns, readTaskRun } from "../store/task-runs/read.ts";
+import {
+  CHECK_OPTIONS,
+  ENQUEUE_MANY_OPTIONS,
+  ENQUEUE_OPTIONS,
+  FOLLOW_LOG_OPTIONS,
+  READ_LOG_OPTIONS,
+} from "./argument-shapes.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
@@ -30,7 +39,7 @@ import { createWakeups, type Wakeups } from "./wakeups.ts";
 
 /**
  * Makes an instance. Nothing happens yet, and no connection is opened before the first call. Always `stop` it in the
- * end, started or not: that closes its connections. Throws a RangeError for an option that cannot be.
+ * end, started or not: that closes its connections. Throws INVALID_ARGUMENT for an option that cannot be.
  */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const settings = resolveSettings(options, `${hostname()}-${process.pid}`);
@@ -105,11 +114,12 @@ function enqueues(
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
 ): Pick<Scheduler, "enqueue" | "enqueueMany"> {
-  const enqueueMany: Scheduler["enqueueMany"] = async (specs, { run, transaction, idempotencyKey } = {}) => {
-    const newRun = run === undefined ? null : { title: run.title, limit: run.limit ?? 0 };
+  const enqueueMany: Scheduler["enqueueMany"] = async (specs, options) => {
+    const { run, transaction, idempotencyKey } = options ?? {};
+    const newRun = isGiven(run) ? { title: run.title, limit: run.limit ?? 0 } : null;
     const request = { specs, run: newRun, idempotencyKey: idempotencyKey ?? null };
     const write = await prepareEnqueue(request, executors);
-    if (transaction !== undefined) {
+    if (isGiven(transaction)) {
       const tx = joinTransaction(transaction);
       const enqueued = await write(tx);
       await notifyInside(tx, enqueued.taskRuns);
@@ -120,8 +130,12 @@ function enqueues(
     return enqueued;
   };
   return {
-    enqueueMany,
+    enqueueMany: async (specs, options) => {
+      requireOptions("INVALID_TASK", options, ENQUEUE_MANY_OPTIONS);
+      return await enqueueMany(specs, options);
+    },
     enqueue: async (spec, given) => {
+      requireOptions("INVALID_TASK", given, ENQUEUE_OPTIONS);
       const { taskRuns } = await enqueueMany([spec], given);
       const [enqueued] = taskRuns;
       if (enqueued === undefined) throw new Error("One task was given and none came back");
@@ -140,20 +154,25 @@ function interventions(pool: Pool, wakeups: Wakeups): Interventions {
   };
   return {
     cancel: async (id, options) => {
+      requireId("id", id);
       const answer = await cancelOnce(pool, id, resolveAsked(options));
       if (answer === "canceled") wakeups.send("signalbox_gate");
       if (answer === "canceling") wakeups.send("signalbox_cancel");
       return answer;
     },
     cancelMany: async (filter, options) => wakeFor(await cancelMany(pool, filter, resolveAsked(options))),
-    cancelRun: async (runId, options) => wakeFor(await cancelRun(pool, runId, resolveAsked(options))),
+    cancelRun: async (runId, options) => {
+      requireId("runId", runId);
+      return wakeFor(await cancelRun(pool, runId, resolveAsked(options)));
+    },
     retry: async (id, options) => {
-      const retried = await retryOnce(pool, id, resolveAsked(options).by);
+      requireId("id", id);
+      const retried = await retryOnce(pool, id, resolveAskedBy(options));
       wakeups.send("signalbox_gate");
       return retried;
     },
     retryMany: async (filter, options) => {
-      const counts = await retryMany(pool, filter, resolveAsked(options).by);
+      const counts = await retryMany(pool, filter, resolveAskedBy(options));
       if (counts.retried > 0) wakeups.send("signalbox_gate");
       return counts;
     },
@@ -169,24 +188,30 @@ function requests(
   keyof Lifecycle | keyof Interventions | keyof Rules | keyof LogReads | "enqueue" | "enqueueMany"
 > {
   return {
-    explain: async (id) => await explainOnce(pool, id),
+    explain: async (id) => {
+      requireId("id", id);
+      return await explainOnce(pool, id);
+    },
     get: async (id) => {
+      requireId("id", id);
       const { taskRunId } = await findTaskRun(pool, id);
       const taskRun = await readTaskRun(pool, taskRunId);
       if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
       return taskRun;
     },
-    list: async (filter = {}) => await listTaskRuns(pool, resolveListFilter(filter)),
+    list: async (filter) => await listTaskRuns(pool, resolveListFilter(filter ?? {})),
     overview: async () => await pool.snapshot(readOverview),
     setRunLimit: async (runId, limit) => {
+      requireId("runId", runId);
       requireLimit(limit);
       if (!isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       const found = await pool.transaction(async (tx) => await changeRunLimit(tx, runId, limit));
       if (!found) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       wakeups.send("signalbox_gate");
     },
-    checkInvariants: async (options = {}) => {
-      const since = options.since ?? new Date(Date.now() - 3_600_000);
+    checkInvariants: async (options) => {
+      requireOptions("INVALID_ARGUMENT", options, CHECK_OPTIONS);
+      const since = options?.since ?? new Date(Date.now() - 3_600_000);
       requireInstant("since", since);
       const rescueWithinMs = settings.graceMs + 10 * settings.beatMs;
       return await pool.snapshot(async (tx) => await checkInvariants(tx, { since, rescueWithinMs }));
@@ -201,18 +226,29 @@ type LogReads = Pick<Scheduler, "readLog" | "followLog">;
 
 function logReads(pool: Pool, follower: LogFollower): LogReads {
   return {
-    readLog: async (id, { from = 0, limit = DEFAULT_LOG_PAGE } = {}) => {
-      requireWithin("from", from, 0, Number.MAX_SAFE_INTEGER);
+    readLog: async (id, options) => {
+      requireId("id", id);
+      requireOptions("INVALID_ARGUMENT", options, READ_LOG_OPTIONS);
+      const from = requireFrom(options?.from);
+      const limit = options?.limit ?? DEFAULT_LOG_PAGE;
       requireWithin("limit", limit, 1, LARGEST_LOG_PAGE);
       const { taskRunId } = await findTaskRun(pool, id);
       return await readLog(pool, taskRunId, { from, limit });
     },
-    followLog: async function* followLog(id, { from = 0, signal } = {}) {
-      requireWithin("from", from, 0, Number.MAX_SAFE_INTEGER);
+    followLog: async function* followLog(id, options) {
+      requireId("id", id);
+      requireOptions("INVALID_ARGUMENT", options, FOLLOW_LOG_OPTIONS);
+      const from = requireFrom(options?.from);
       const { taskRunId } = await findTaskRun(pool, id);
-      yield* follower.follow(taskRunId, { from, signal: signal ?? null });
+      yield* follower.follow(taskRunId, { from, signal: options?.signal ?? null });
     },
   };
+}
+
+function requireFrom(given: number | undefined): number {
+  const from = given ?? 0;
+  requireWithin("from", from, 0, Number.MAX_SAFE_INTEGER);
+  return from;
 }
 
 /** A listener that throws must not stop a loop or strand a claim. */

@@ -1,7 +1,11 @@
 /** What a user may give, and what the engine runs with. Resolved once. */
 
+import { SchedulerError } from "../domain/errors.ts";
+import { requireMembers } from "../domain/require-shape.ts";
+import { callable, listOf, number, objectOf, openObjectOf, type Shape, text } from "../domain/shape.ts";
 import { requireName } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
+import { placeOf } from "../store/database-place.ts";
 import type { SchedulerEvent } from "./telemetry.ts";
 
 /** Everything but `databaseUrl` has a default that suits a service. */
@@ -46,8 +50,46 @@ export interface SchedulerOptions {
 
 export type SchedulerSettings = Readonly<Required<SchedulerOptions>>;
 
+const EXECUTOR = openObjectOf(
+  {
+    kind: text,
+    execute: callable,
+    checkInput: callable,
+    decideRetry: callable,
+    poll: callable,
+    cancelOutside: callable,
+    obeyMs: number,
+  } satisfies Record<keyof Executor, Shape>,
+  ["kind", "execute"],
+);
+
+const OPTIONS = objectOf<SchedulerOptions>(
+  {
+    databaseUrl: text,
+    directUrl: text,
+    tasks: listOf(EXECUTOR, "a list of what defineTask() makes"),
+    name: text,
+    slots: number,
+    leaseMs: number,
+    beatMs: number,
+    graceMs: number,
+    pollIntervalMs: number,
+    batchSize: number,
+    poolSize: number,
+    queryTimeoutMs: number,
+    drainMs: number,
+    obeyMs: number,
+    keepDoneMs: number,
+    keepFailedMs: number,
+    keepCanceledMs: number,
+    onEvent: callable,
+  },
+  ["databaseUrl"],
+);
+
 // oxlint-disable-next-line complexity -- one default per field; nothing is decided here
 export function resolveSettings(options: SchedulerOptions, defaultName: string): SchedulerSettings {
+  requireMembers("INVALID_ARGUMENT", "options", options, OPTIONS);
   const settings: SchedulerSettings = {
     databaseUrl: options.databaseUrl,
     directUrl: options.directUrl ?? options.databaseUrl,
@@ -68,6 +110,12 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     keepCanceledMs: options.keepCanceledMs ?? 604_800_000,
     onEvent: options.onEvent ?? (() => {}),
   };
+  requireSettings(settings);
+  return settings;
+}
+
+function requireSettings(settings: SchedulerSettings): void {
+  for (const name of ["databaseUrl", "directUrl"] as const) requireUrl(name, settings[name]);
   requireWords("name", settings.name);
   for (const [index, { kind }] of settings.tasks.entries()) requireWords(`tasks[${index}].kind`, kind);
   for (const name of ["slots", "batchSize", "poolSize"] as const) requireWhole(name, settings[name]);
@@ -76,22 +124,31 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
   for (const name of ["graceMs", "drainMs", "obeyMs"] as const) requireLength(name, settings[name], 0);
   for (const name of ["keepDoneMs", "keepFailedMs", "keepCanceledMs"] as const)
     requireKeep(name, settings[name]);
-  if (settings.leaseMs <= 4 * settings.beatMs) {
-    throw new RangeError(`leaseMs (${settings.leaseMs}) must exceed four beats (${4 * settings.beatMs})`);
-  }
-  return settings;
+  if (settings.leaseMs <= 4 * settings.beatMs)
+    refuse("leaseMs", `${settings.leaseMs} does not exceed four beats (${4 * settings.beatMs})`);
+}
+
+function refuse(at: string, problem: string): never {
+  throw new SchedulerError("INVALID_ARGUMENT", { at, problem });
+}
+
+/** Not shown: there is a password in it. */
+function requireUrl(name: string, url: string): void {
+  if (placeOf(url) === null)
+    refuse(name, "is not a URL of the form postgres://user:password@host:5432/database");
 }
 
 /** An instance must be able to say who it is and what it can do. */
-function requireWords(option: string, text: string): void {
-  requireName(text, (problem) => {
-    throw new RangeError(`${option} ${problem}`);
-  });
+function requireWords(option: string, words: string): void {
+  requireName(words, (problem) => refuse(option, problem));
 }
 
+/** More than any instance has, and few enough to be stored. */
+const LARGEST_COUNT = 1_000_000;
+
 function requireWhole(name: string, value: number): void {
-  if (Number.isInteger(value) && value >= 1) return;
-  throw new RangeError(`${name} (${value}) must be a whole number of at least 1`);
+  if (Number.isInteger(value) && value >= 1 && value <= LARGEST_COUNT) return;
+  refuse(name, `${value} is not a whole number from 1 to ${LARGEST_COUNT}`);
 }
 
 /** A timer takes no longer one. */
@@ -99,7 +156,7 @@ const LONGEST_MS = 2_147_483_647;
 
 function requireLength(name: string, value: number, least: number): void {
   if (value >= least && value <= LONGEST_MS) return;
-  throw new RangeError(`${name} (${value}) must be between ${least} and ${LONGEST_MS} milliseconds`);
+  refuse(name, `${value} is not between ${least} and ${LONGEST_MS} milliseconds`);
 }
 
 /** The earliest instant that an id can tell is 1970: whoever keeps longer keeps for ever. */
@@ -107,7 +164,5 @@ const LONGEST_KEEP_MS = 1_576_800_000_000;
 
 function requireKeep(name: string, value: number): void {
   if (value >= 0 && (value <= LONGEST_KEEP_MS || value === Infinity)) return;
-  throw new RangeError(
-    `${name} (${value}) must be between 0 and ${LONGEST_KEEP_MS} milliseconds, or Infinity`,
-  );
+  refuse(name, `${value} is not between 0 and ${LONGEST_KEEP_MS} milliseconds, nor Infinity`);
 }

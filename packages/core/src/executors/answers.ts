@@ -1,6 +1,10 @@
 /** What an executor can say about its task run, besides an output and an error. */
 
+import { numberOrCalled } from "../domain/called.ts";
+import { SchedulerError } from "../domain/errors.ts";
+import { requireMembers } from "../domain/require-shape.ts";
 import type { NewOutsideJob } from "../domain/settlement.ts";
+import { anything, number, objectOf } from "../domain/shape.ts";
 import { MAX_DELAY_MS } from "../domain/task-spec.ts";
 
 /** `retry` waits as the task's backoff says; with `afterMs` it waits that long. Both only while attempts are left. */
@@ -43,11 +47,17 @@ export class LetGo {
   }
 }
 
+const JOB = objectOf<NewOutsideJob>({ handle: anything, pollInMs: number, deadlineInMs: number }, [
+  "pollInMs",
+  "deadlineInMs",
+]);
+
 /**
  * Returned by a task whose work goes on elsewhere. Its slot is free; its resources stay held. Any instance that knows the
  * kind asks `poll` from time to time, until the job has ended or its deadline has passed.
  */
 export function letGo(job: NewOutsideJob): LetGo {
+  requireMembers("INVALID_ARGUMENT", "job", job, JOB);
   return new LetGo({
     handle: job.handle,
     pollInMs: requireDelay("pollInMs", job.pollInMs),
@@ -56,6 +66,7 @@ export function letGo(job: NewOutsideJob): LetGo {
 }
 
 export function requireDelay(name: string, ms: number): number {
-  if (ms >= 0 && ms <= MAX_DELAY_MS) return Math.round(ms);
-  throw new RangeError(`${name} (${ms}) must be between 0 and ${MAX_DELAY_MS} milliseconds`);
+  if (typeof ms === "number" && ms >= 0 && ms <= MAX_DELAY_MS) return Math.round(ms);
+  const problem = `${numberOrCalled(ms)} is not between 0 and ${MAX_DELAY_MS} milliseconds`;
+  throw new SchedulerError("INVALID_ARGUMENT", { at: name, problem });
 }

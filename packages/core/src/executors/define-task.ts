@@ -1,7 +1,9 @@
 /** In-process work: a TypeScript function behind a typed kind. */
 
 import { SchedulerError } from "../domain/errors.ts";
-import type { TaskSpec } from "../domain/task-spec.ts";
+import { requireMembers, requireShape } from "../domain/require-shape.ts";
+import { callable, having, isGiven, objectOf, openObjectOf, text } from "../domain/shape.ts";
+import { requireName, type TaskSpec } from "../domain/task-spec.ts";
 import type { PollAnswer, RetryDecision } from "./answers.ts";
 import type { ExecutionContext, Executor } from "./executor.ts";
 import { issuePath, type StandardSchema } from "./standard-schema.ts";
@@ -26,6 +28,19 @@ interface TaskParts<Parsed> {
   readonly cancelOutside?: (handle: unknown, context: ExecutionContext) => Promise<void>;
 }
 
+const DEFINITION = objectOf<TaskParts<unknown> & { readonly schema: unknown }>(
+  {
+    kind: text,
+    run: callable,
+    retryOn: callable,
+    poll: callable,
+    cancelOutside: callable,
+    schema: having("~standard", "object", "a schema of a library that speaks Standard Schema"),
+  },
+  ["kind", "run"],
+);
+const ANY_OBJECT = openObjectOf({}, []);
+
 /**
  * Defines a kind of task that runs as a function in this process. With a `schema` (any Standard Schema
  * library) the input is checked when it is enqueued and again before the function sees it.
@@ -37,9 +52,11 @@ export function defineTask<Input = unknown>(definition: TaskParts<Input>): TaskD
 export function defineTask<Input, Parsed>(
   definition: TaskParts<Parsed> & { readonly schema?: StandardSchema<Input, Parsed> },
 ): TaskDefinition<Input> {
+  requireMembers("INVALID_ARGUMENT", "definition", definition, DEFINITION);
+  requireKind(definition.kind);
   const { kind, schema, run, retryOn, poll, cancelOutside } = definition;
   const parse = async (input: unknown): Promise<Parsed> => {
-    if (schema === undefined) return input as Parsed;
+    if (!isGiven(schema)) return input as Parsed;
     const result = await schema["~standard"].validate(input);
     if (result.issues === undefined) return result.value;
     const [first] = result.issues;
@@ -52,14 +69,28 @@ export function defineTask<Input, Parsed>(
   };
   return {
     kind,
-    task: (input, options = {}) => ({ ...options, kind, input }),
+    task: taskOf(kind),
     checkInput: async (input) => {
       await parse(input);
     },
     execute: async (input, context) => await run(await parse(input), context),
-    ...(retryOn === undefined ? {} : { decideRetry: retryOn }),
-    ...(poll === undefined ? {} : { poll }),
-    ...(cancelOutside === undefined ? {} : { cancelOutside }),
+    ...(isGiven(retryOn) ? { decideRetry: retryOn } : {}),
+    ...(isGiven(poll) ? { poll } : {}),
+    ...(isGiven(cancelOutside) ? { cancelOutside } : {}),
+  };
+}
+
+export function requireKind(kind: string): void {
+  requireName(kind, (problem) => {
+    throw new SchedulerError("INVALID_ARGUMENT", { at: "kind", problem });
+  });
+}
+
+/** What the options are is looked at when it is enqueued; of what is no object nothing would be left until then. */
+export function taskOf<Input>(kind: string): TaskDefinition<Input>["task"] {
+  return (input, options) => {
+    if (isGiven(options)) requireShape("INVALID_TASK", "options", options, ANY_OBJECT);
+    return { ...options, kind, input };
   };
 }
 

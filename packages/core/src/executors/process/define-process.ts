@@ -3,9 +3,17 @@
 import { realpath, rm, writeFile } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { SchedulerError } from "../../domain/errors.ts";
-import type { TaskDefinition } from "../define-task.ts";
+import { requireOptions } from "../../domain/require-shape.ts";
+import { flag, number, objectOf, openObjectOf, text } from "../../domain/shape.ts";
+import { requireKind, type TaskDefinition, taskOf } from "../define-task.ts";
 import { type ExecutionContext, ExecutionFailedError, ExecutionStoppedError } from "../executor.ts";
-import { type CheckedProcess, checkProcessInput, type ProcessInput } from "./process-input.ts";
+import {
+  type CheckedProcess,
+  checkGrace,
+  checkProcessInput,
+  checkText,
+  type ProcessInput,
+} from "./process-input.ts";
 import { readOutput, watchForOutputLine } from "./process-output.ts";
 import type { ProcessEnd, RunningProcess } from "./running-process.ts";
 
@@ -30,20 +38,27 @@ const MAX_HURRIED_GRACE_MS = 4_000;
 /** How much of the end of standard error goes into the message of a failure. */
 const TOLD_STDERR_BYTES = 500;
 
+const DEFINITION = objectOf<ProcessDefinition>({
+  kind: text,
+  env: openObjectOf({}, []),
+  root: text,
+  allowShell: flag,
+  graceMs: number,
+});
+
 /**
  * Defines a kind of task that runs as a process of the operating system. Exit code 0 is success. The process finds its
  * input in `SIGNALBOX_INPUT_FILE` and writes its output as JSON to `SIGNALBOX_OUTPUT_FILE`, or prints it in a line that
  * begins with `SIGNALBOX_OUTPUT:`. What it prints is its log.
  */
-export function defineProcess(definition: ProcessDefinition = {}): TaskDefinition<ProcessInput> {
-  const { kind = "process", env = { PATH: DEFAULT_PATH }, root = process.cwd() } = definition;
-  const { allowShell = false, graceMs = DEFAULT_GRACE_MS } = definition;
+export function defineProcess(definition?: ProcessDefinition): TaskDefinition<ProcessInput> {
+  const { kind, env, root, allowShell, graceMs } = resolveDefinition(definition);
   const check = (input: unknown): CheckedProcess => checkProcessInput(kind, input, { allowShell, graceMs });
   return {
     kind,
     // The warden ends it for sure: its end is waited for, so that nothing of it is at work when it is settled.
     obeyMs: Number.POSITIVE_INFINITY,
-    task: (input, options = {}) => ({ ...options, kind, input }),
+    task: taskOf(kind),
     checkInput: async (input) => {
       check(input);
     },
@@ -59,6 +74,26 @@ export function defineProcess(definition: ProcessDefinition = {}): TaskDefinitio
       }
     },
   };
+}
+
+function resolveDefinition(given: ProcessDefinition | undefined): Required<ProcessDefinition> {
+  requireOptions("INVALID_ARGUMENT", given, DEFINITION);
+  const { kind, env, root, allowShell, graceMs } = given ?? {};
+  const definition: Required<ProcessDefinition> = {
+    kind: kind ?? "process",
+    env: env ?? { PATH: DEFAULT_PATH },
+    root: root ?? process.cwd(),
+    allowShell: allowShell ?? false,
+    graceMs: graceMs ?? DEFAULT_GRACE_MS,
+  };
+  requireKind(definition.kind);
+  checkGrace(definition.graceMs, refuse);
+  for (const [name, value] of Object.entries(definition.env)) checkText(`env.${name}`, value, refuse);
+  return definition;
+}
+
+function refuse(at: string, problem: string): never {
+  throw new SchedulerError("INVALID_ARGUMENT", { at, problem });
 }
 
 async function run(wanted: CheckedProcess, folder: string, context: ExecutionContext): Promise<unknown> {

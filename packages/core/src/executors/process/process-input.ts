@@ -88,7 +88,7 @@ function checkArgument(at: string, value: unknown, refuse: Refuse): string {
   return text;
 }
 
-function checkText(at: string, value: unknown, refuse: Refuse): string {
+export function checkText(at: string, value: unknown, refuse: Refuse): string {
   if (typeof value !== "string") return refuse(at, "is not a text");
   if (value.includes("\u0000")) refuse(at, "contains a NUL character");
   return value;
@@ -108,7 +108,7 @@ function checkEnv(env: unknown, refuse: Refuse): Readonly<Record<string, string>
   return checked;
 }
 
-function checkGrace(graceMs: unknown, refuse: Refuse): number {
+export function checkGrace(graceMs: unknown, refuse: Refuse): number {
   if (typeof graceMs === "number" && graceMs >= 0 && graceMs <= MAX_GRACE_MS) return graceMs;
   return refuse("graceMs", `is not between 0 and ${MAX_GRACE_MS} milliseconds`);
 }
