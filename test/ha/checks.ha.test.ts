@@ -207,6 +207,7 @@ describe("an outage", () => {
 
     expect(isOutage(refused)).toBe(true);
     expect(isOutage(new AggregateError([refused, refused]))).toBe(true);
+    expect(isOutage(new Error("told by the library", { cause: refused }))).toBe(true);
     expect(isOutage(Object.assign(new Error("shut down"), { code: "57P01" }))).toBe(true);
     expect(isOutage(new Error("Connection terminated unexpectedly"))).toBe(true);
   });

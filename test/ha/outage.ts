@@ -6,7 +6,8 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOutage);
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : null;
-  return tellsOutage({ code, message: error.message });
+  // A call of the library tells it in words of its own, and keeps what the driver said.
+  return tellsOutage({ code, message: error.message }) || isOutage(error.cause);
 }
 
 /** The same of an error that was only told. */

@@ -153,8 +153,10 @@ function placeOf(
 function toldTo(tolerates: RigOptions["tolerates"]): (error: unknown) => boolean {
   return (error) => {
     if (tolerates === undefined || !(error instanceof Error)) return false;
-    const code = "code" in error && typeof error.code === "string" ? error.code : null;
-    return tolerates({ message: error.message, code });
+    // A call of the library tells it in words of its own, and keeps what the driver said.
+    const said = error.cause instanceof Error ? error.cause : error;
+    const code = "code" in said && typeof said.code === "string" ? said.code : null;
+    return tolerates({ message: said.message, code });
   };
 }
 

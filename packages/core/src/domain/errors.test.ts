@@ -53,6 +53,19 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     { instanceName: "app-1" },
     "app-1 was started before; a scheduler starts once, so create a new one",
   ],
+  SCHEDULER_STOPPED: [{ instanceName: "app-1" }, "app-1 was stopped; create a new scheduler"],
+  DATABASE_UNREACHABLE: [
+    { place: "db:5432/app", problem: "nothing listens there; start it" },
+    "The database at db:5432/app does not answer: nothing listens there; start it",
+  ],
+  DATABASE_REFUSED: [
+    { place: "db:5432/app", problem: "wrong password; correct databaseUrl" },
+    "The database at db:5432/app refuses: wrong password; correct databaseUrl",
+  ],
+  ANSWER_LOST: [
+    { place: "db:5432/app", problem: "the connection was cut" },
+    "The answer of the database at db:5432/app was lost (the connection was cut), so it is not known whether it happened; repeat the call, but an enqueue only with the idempotency key that it had, or look first",
+  ],
   DATABASE_TOO_OLD: [{ version: "13.4" }, "PostgreSQL 13.4 is too old; 14 or newer is needed"],
   NOT_THE_PRIMARY: [
     { timeline: 1, newest: 2 },

@@ -26,6 +26,11 @@ export interface ErrorDetails {
   INVALID_TEXT: { readonly at: string; readonly problem: string };
   NOT_RETRYABLE: { readonly id: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
+  SCHEDULER_STOPPED: { readonly instanceName: string };
+  /** `place`: host, port and database, never more of the URL. */
+  DATABASE_UNREACHABLE: { readonly place: string; readonly problem: string };
+  DATABASE_REFUSED: { readonly place: string; readonly problem: string };
+  ANSWER_LOST: { readonly place: string; readonly problem: string };
   DATABASE_TOO_OLD: { readonly version: string };
   /** `timeline` is null on a standby. */
   NOT_THE_PRIMARY: { readonly timeline: number | null; readonly newest: number };
@@ -68,6 +73,11 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   NOT_RETRYABLE: ({ id, problem }) => `${id} cannot be retried: ${problem}`,
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,
+  SCHEDULER_STOPPED: ({ instanceName }) => `${instanceName} was stopped; create a new scheduler`,
+  DATABASE_UNREACHABLE: ({ place, problem }) => `The database at ${place} does not answer: ${problem}`,
+  DATABASE_REFUSED: ({ place, problem }) => `The database at ${place} refuses: ${problem}`,
+  ANSWER_LOST: ({ place, problem }) =>
+    `The answer of the database at ${place} was lost (${problem}), so it is not known whether it happened; repeat the call, but an enqueue only with the idempotency key that it had, or look first`,
   DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,
   NOT_THE_PRIMARY: ({ timeline, newest }) =>
     timeline === null

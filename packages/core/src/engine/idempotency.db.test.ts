@@ -65,7 +65,7 @@ describe("the same key and the same request", () => {
     const enqueue = async () => await scheduler.enqueue(echo.task(1), { idempotencyKey: "order-42" });
 
     const cut = proxy.cutAfterCommit();
-    await expect(enqueue()).rejects.toThrow("terminated");
+    await expect(enqueue()).rejects.toMatchObject({ code: "ANSWER_LOST" });
     await cut;
     const again = await enqueue();
 

@@ -111,7 +111,7 @@ describe("a retry by hand", () => {
     await scheduler.runUntilIdle();
 
     const cut = proxy.cutAfterCommit();
-    await expect(scheduler.retry(taskRunId)).rejects.toThrow("terminated");
+    await expect(scheduler.retry(taskRunId)).rejects.toMatchObject({ code: "ANSWER_LOST" });
     await cut;
     await scheduler.runUntilIdle();
 

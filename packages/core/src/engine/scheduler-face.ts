@@ -77,7 +77,7 @@ export interface CancelOptions {
 
 /**
  * An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. Every call checks its
- * arguments before it sends anything.
+ * arguments before it sends anything, and rejects with DATABASE_UNREACHABLE while there is no database.
  */
 export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
@@ -96,7 +96,10 @@ export interface Scheduler extends Rules {
   readonly stop: () => Promise<void>;
   /** Whether this instance does its share, by what it knows itself: for a readiness probe. Asks nobody. */
   readonly health: () => InstanceHealth;
-  /** Resolves when the task is committed, or written in your transaction. Refuses what is not valid: INVALID_TASK, INVALID_INPUT. */
+  /**
+   * Resolves when the task is committed, or written in your transaction. Refuses what is not valid: INVALID_TASK,
+   * INVALID_INPUT. ANSWER_LOST: it is not known whether it is there; repeat it with the idempotency key that it had.
+   */
   readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
   /** All or none, in one transaction and few statements: for many tasks at once. */
   readonly enqueueMany: (specs: readonly TaskSpec[], options?: EnqueueManyOptions) => Promise<EnqueuedMany>;

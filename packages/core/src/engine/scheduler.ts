@@ -10,6 +10,8 @@ import { requireId, requireOptions } from "../domain/require-shape.ts";
 import { isGiven } from "../domain/shape.ts";
 import type { Executor } from "../executors/executor.ts";
 import { joinTransaction, openPool, type Pool } from "../store/database.ts";
+import { placeOf } from "../store/database-place.ts";
+import { tellDriverError } from "../store/driver-error.ts";
 import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants } from "../store/invariants/check.ts";
 import { readLog } from "../store/logs/read.ts";
@@ -25,6 +27,7 @@ import {
   FOLLOW_LOG_OPTIONS,
   READ_LOG_OPTIONS,
 } from "./argument-shapes.ts";
+import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
@@ -53,28 +56,29 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     onConnectionLost: (error) => emit({ type: "connection.lost", error }),
   });
   const wakeups = createWakeups(pool, settings.directUrl, emit);
-  const follower = createLogFollower(pool);
+  const forCallers = callersPool(pool, placeText(settings.databaseUrl), settings.name);
+  const follower = createLogFollower(forCallers);
   wakeups.on("signalbox_log", follower.wake);
   return {
-    ...lifecycle({ pool, settings, executors, wakeups, emit }),
-    ...enqueues(pool, executors, wakeups),
-    ...interventions(pool, wakeups),
-    ...requests(pool, settings, wakeups),
-    ...ruleKeeper(pool, wakeups, emit),
-    ...logReads(pool, follower),
+    ...lifecycle({ pool, settings, executors, wakeups, emit }, forCallers),
+    ...enqueues(forCallers, executors, wakeups),
+    ...interventions(forCallers, wakeups),
+    ...requests(forCallers, settings, wakeups),
+    ...ruleKeeper(forCallers, wakeups, emit),
+    ...logReads(forCallers, follower),
   };
 }
 
 type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop" | "health">;
 
-function lifecycle(deps: EngineDeps): Lifecycle {
-  const { pool, settings, wakeups } = deps;
+function lifecycle(deps: EngineDeps, forCallers: Pool): Lifecycle {
+  const { settings, wakeups } = deps;
   const engine = createEngine(deps);
   let starting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
   const begin = async (): Promise<void> => {
-    await requireSchema(pool);
-    await engine.start();
+    await requireSchema(forCallers);
+    await told(settings.databaseUrl, engine.start());
   };
   const end = async (): Promise<void> => {
     // A start that is under way is waited for: half a start cannot be stopped.
@@ -85,10 +89,10 @@ function lifecycle(deps: EngineDeps): Lifecycle {
       )) === true;
     if (started) await engine.stop();
     await wakeups.stop();
-    await pool.close();
+    await forCallers.close();
   };
   return {
-    migrate: async () => await migrate({ url: settings.directUrl }),
+    migrate: async () => await told(settings.directUrl, migrate({ url: settings.directUrl })),
     start: async () => {
       if (starting !== null || stopping !== null) {
         throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
@@ -107,6 +111,19 @@ function lifecycle(deps: EngineDeps): Lifecycle {
     },
     health: engine.health,
   };
+}
+
+function placeText(url: string): string {
+  return placeOf(url) ?? "its URL";
+}
+
+/** What is done again from the beginning is not lost half way: whatever breaks, it is tried again as a whole. */
+async function told<Answer>(url: string, work: Promise<Answer>): Promise<Answer> {
+  try {
+    return await work;
+  } catch (error) {
+    throw tellDriverError(error, placeText(url), { mayBeDone: false }) ?? error;
+  }
 }
 
 function enqueues(

@@ -1,7 +1,7 @@
 /** How a command ends, as a number. The table is part of the interface: scripts rely on it. */
 
 import { ProblemError, UnreachableError } from "@signalbox/contract";
-import { SchedulerError } from "@signalbox/core/domain";
+import { type ErrorCode, SchedulerError } from "@signalbox/core/domain";
 import { CommanderError } from "commander";
 import { DatabaseProblemError } from "../dev/database-problem.ts";
 import { PostgresLaunchError } from "../postgres/launch-error.ts";
@@ -35,13 +35,18 @@ const BY_HTTP_STATUS: Readonly<Record<number, ExitCode>> = {
   503: EXIT.unreachable,
 };
 
+const NO_DATABASE: ReadonlySet<ErrorCode> = new Set([
+  "DATABASE_UNREACHABLE",
+  "DATABASE_REFUSED",
+  "ANSWER_LOST",
+]);
 const UNREACHABLE = [UnreachableError, NoServerError, DatabaseProblemError, PostgresLaunchError] as const;
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof ProblemError) return BY_HTTP_STATUS[error.problem.status] ?? EXIT.unexpected;
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof CommanderError) return isHelp(error) ? EXIT.ok : EXIT.usage;
-  if (error instanceof SchedulerError) return EXIT.refused;
+  if (error instanceof SchedulerError) return NO_DATABASE.has(error.code) ? EXIT.unreachable : EXIT.refused;
   return UNREACHABLE.some((kind) => error instanceof kind) ? EXIT.unreachable : EXIT.unexpected;
 }
 

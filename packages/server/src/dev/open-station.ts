@@ -77,12 +77,19 @@ async function bringUpToDate({ databaseUrl }: DevSettings, scheduler: Scheduler)
     const { applied } = await scheduler.migrate();
     return schemaText(applied, performance.now() - startedAt);
   } catch (cause) {
-    if (databaseUrl !== null || !(cause instanceof SchedulerError)) throw cause;
+    if (databaseUrl !== null || !isOfAnotherVersion(cause)) throw cause;
     // Data of another version: private data may be thrown away, and it is only a demo's.
     throw new DatabaseProblemError(`${cause.message}. To throw the data away: npx signalbox dev --reset`, {
       cause,
     });
   }
+}
+
+function isOfAnotherVersion(error: unknown): error is SchedulerError {
+  return (
+    error instanceof SchedulerError &&
+    ["DATABASE_TOO_OLD", "SCHEMA_TOO_NEW", "MIGRATION_CHANGED"].includes(error.code)
+  );
 }
 
 async function register({ settings, output, leaving }: StationDeps): Promise<Registration> {

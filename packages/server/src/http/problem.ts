@@ -27,6 +27,10 @@ const HTTP_STATUS = {
   INVALID_TEXT: 422,
   NOT_RETRYABLE: 409,
   ALREADY_STARTED: 409,
+  SCHEDULER_STOPPED: 503,
+  DATABASE_UNREACHABLE: 503,
+  DATABASE_REFUSED: 503,
+  ANSWER_LOST: 503,
   DATABASE_TOO_OLD: 503,
   NOT_THE_PRIMARY: 503,
   SCHEMA_NOT_CURRENT: 503,
@@ -42,7 +46,6 @@ const REQUEST_STATUS = {
   UNSUPPORTED_MEDIA_TYPE: 415,
   FOREIGN_HOST: 421,
   INTERNAL: 500,
-  DATABASE_UNREACHABLE: 503,
 } as const;
 
 type RequestErrorCode = keyof typeof REQUEST_STATUS;
@@ -72,14 +75,6 @@ export function judgeError(error: unknown): JudgedError {
   if (error instanceof RequestError) return foreseen(REQUEST_STATUS[error.code], error.code, error.message);
   const ofServer = requestErrorOf(error);
   if (ofServer !== null) return judgeError(ofServer);
-  if (isDatabaseGone(error)) {
-    return judgeError(
-      new RequestError(
-        "DATABASE_UNREACHABLE",
-        "The database does not answer; nothing is known of the request",
-      ),
-    );
-  }
   const detail = "Something went wrong that nobody foresaw; the server's log says what";
   return { ...foreseen(500, "INTERNAL", detail), unexpected: true };
 }
@@ -102,25 +97,4 @@ function requestErrorOf(error: unknown): RequestError | null {
     );
   }
   return new RequestError("INVALID_REQUEST", error.message);
-}
-
-const NETWORK_CODES: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ENOTFOUND",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-]);
-/** Connection exceptions, shutdown and start-up of the server, no connection left. */
-const SERVER_GONE = /^(08...|57P0[123]|53300)$/;
-/** `pg` has no code for these. */
-const CLIENT_GONE = /timeout|Connection terminated/i;
-
-function isDatabaseGone(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    NETWORK_CODES.has(code) || SERVER_GONE.test(code) || (code === "" && CLIENT_GONE.test(error.message))
-  );
 }
