@@ -5,11 +5,13 @@ import { createTestDatabase, type TestDatabase } from "@signalbox/core/testing";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { drain, findLeftovers, findLostTasks, readLeftovers } from "./drain.ts";
 import { HoldingWatch, type Observation } from "./holding-watch.ts";
+import { findBrokenKeys } from "./load-keys.ts";
 import { OpenGateWatch } from "./open-gate-watch.ts";
 import { isOutage, tellsOutage } from "./outage.ts";
 import { randomFrom } from "./random.ts";
 import { requireTaken } from "./sometimes.ts";
 import {
+  findDecreasingFences,
   findDoubleEffects,
   findSharedNumbers,
   findUnfoundedDone,
@@ -81,6 +83,28 @@ describe("what is DONE was done", () => {
 
   it("says nothing where the owner has done it", () => {
     expect(findUnfoundedDone(done, [line({})])).toEqual([]);
+  });
+});
+
+describe("S17", () => {
+  const accepted = [
+    { taskRunId: "a", claimNo: 7, resources: ["orders"] },
+    { taskRunId: "b", claimNo: 9, resources: ["orders", "users"] },
+  ];
+  const [older, newer] = [line({ taskRunId: "a", claimNo: 7 }), line({ taskRunId: "b", claimNo: 9 })];
+
+  it("finds an effect under a smaller number than one before it on the same resource, whatever their clocks say", () => {
+    expect(findDecreasingFences(accepted, [newer, { ...older, us: 0 }])).toEqual([
+      "S17: on orders task run a under claim 7 took effect after claim 9",
+    ]);
+  });
+
+  it("says nothing where they rise, of other resources, and of what was not accepted", () => {
+    expect(findDecreasingFences(accepted, [{ ...older, us: 2 }, newer])).toEqual([]);
+    const elsewhere = [{ taskRunId: "a", claimNo: 7, resources: ["mail"] }, ...accepted.slice(1)];
+    expect(findDecreasingFences(elsewhere, [newer, older])).toEqual([]);
+    expect(findDecreasingFences(accepted.slice(1), [newer, older])).toEqual([]);
+    expect(findDecreasingFences(accepted, [{ ...newer, what: "start" }, older])).toEqual([]);
   });
 });
 
@@ -181,6 +205,38 @@ describe("S15", () => {
   });
 });
 
+describe("S15 of idempotency keys", () => {
+  const nothingLost = new Set<string>();
+
+  it("finds a key that enqueued two tasks", () => {
+    const there = [
+      { key: "k", taskRunId: "a" },
+      { key: "k", taskRunId: "b" },
+    ];
+
+    expect(findBrokenKeys(new Map(), there, nothingLost)).toEqual(["S15: the key k enqueued 2 tasks: a, b"]);
+  });
+
+  it("finds an answer that names another task than the one that is there", () => {
+    expect(findBrokenKeys(new Map([["k", ["a", "b"]]]), [{ key: "k", taskRunId: "a" }], nothingLost)).toEqual(
+      ["S15: the key k was answered with b, which it did not enqueue"],
+    );
+  });
+
+  it("finds an answer to which there is no task", () => {
+    expect(findBrokenKeys(new Map([["k", ["a"]]]), [], nothingLost)).toHaveLength(1);
+  });
+
+  it("says nothing of a key that is always answered the same, or whose task a failover has lost", () => {
+    expect(findBrokenKeys(new Map([["k", ["a", "a"]]]), [{ key: "k", taskRunId: "a" }], nothingLost)).toEqual(
+      [],
+    );
+    expect(
+      findBrokenKeys(new Map([["k", ["a", "b"]]]), [{ key: "k", taskRunId: "b" }], new Set(["a"])),
+    ).toEqual([]);
+  });
+});
+
 describe("an inconclusive trial", () => {
   it("fails and names the path that was not taken", () => {
     expect(() => requireTaken({ rescued: 3, refused: 0 })).toThrow(
@@ -235,6 +291,22 @@ describe("random numbers", () => {
     expect(draw(7)).toEqual(draw(7));
     expect(draw(7)).not.toEqual(draw(8));
     expect(draw(7)[0]).toBe(draw(7)[2]);
+  });
+});
+
+describe("a deal", () => {
+  it("gives each once before it gives one again, and the same until it was played", () => {
+    const deal = randomFrom(7).deal(["a", "b", "c"]);
+    const round = (): readonly string[] =>
+      [1, 2, 3].map(() => {
+        const item = deal.next();
+        expect(deal.next()).toBe(item);
+        deal.played();
+        return item;
+      });
+
+    expect(round().toSorted()).toEqual(["a", "b", "c"]);
+    expect(round().toSorted()).toEqual(["a", "b", "c"]);
   });
 });
 

@@ -17,6 +17,8 @@ const LEFT = {
   open_version: "FROM signalbox.open_version",
   gate_wake: "FROM signalbox.gate_wake",
   claim_batch: "FROM signalbox.claim_batch",
+  outside_job: "FROM signalbox.outside_job",
+  queue_deadline: "FROM signalbox.queue_deadline",
 } as const;
 
 /**

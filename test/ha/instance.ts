@@ -2,10 +2,11 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SchedulerOptions } from "@signalbox/core";
 import {
+  type Act,
+  type Acted,
   type DyingPoint,
   type FromInstance,
   type Holding,
@@ -50,9 +51,17 @@ export interface Instance {
   told<Type extends InstanceEvent["type"]>(type: Type): readonly EventOf<Type>[];
   /** What it holds by its own account; null: no answer. */
   list(): Promise<Holding | null>;
+  /** Lets it call its own scheduler; null: it ended before it could answer. */
+  act(act: Act): Promise<Acted | null>;
   kill(): Promise<void>;
-  /** Kills it exactly there. Resolves to whether it came there; where it does not within the time, it is killed anyway. */
-  dieAt(point: DyingPoint, withinMs: number): Promise<boolean>;
+  /** Kills it exactly there, when it comes there. Null: nowhere any more. */
+  dieAt(point: DyingPoint | null): void;
+  /** Whether it has died where it was told to, and not by another fault. */
+  readonly diedThere: boolean;
+  /** Resolves when it has ended and said all that it had to say. */
+  gone(): Promise<void>;
+  /** Tells it to leave and to end. */
+  leave(): void;
   /** Nobody is to be told when it ends: the test has made it so. */
   expectEnd(): void;
   freeze(): void;
@@ -66,9 +75,13 @@ export interface InstanceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Before `node`: what limits it, and how it is told to. */
   readonly under?: readonly string[];
+  /** Where it dies, from its first statement on. */
+  readonly dies?: DyingPoint;
 }
 
 const file = fileURLToPath(new URL("./instance-process.mjs", import.meta.url));
+/** In every thread, before it connects. */
+const dying = new URL("./dying.mjs", import.meta.url).href;
 
 export function startInstance(start: {
   readonly name: string;
@@ -76,12 +89,14 @@ export function startInstance(start: {
   readonly traceFile: string;
   readonly options?: InstanceOptions;
 }): Instance {
-  const { settings, nodeOptions = [], env, under = [] } = start.options ?? {};
+  const { settings, nodeOptions = [], env, under = [], dies = null } = start.options ?? {};
   // Not the runner's own flags: they would lead to the sources.
-  const command = [...under, process.execPath, ...nodeOptions, file];
+  const command = [...under, process.execPath, ...nodeOptions, "--import", dying, file];
   const child = spawn(command[0] ?? process.execPath, command.slice(1), {
     env: { ...process.env, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
+    // What is told to it may have dates.
+    serialization: "advanced",
   });
   const onExit = (): void => void child.kill("SIGKILL");
   process.once("exit", onExit);
@@ -93,23 +108,30 @@ export function startInstance(start: {
     databaseUrl,
     traceFile,
     settings: { ...INSTANCE_SETTINGS, ...settings },
+    dies,
   });
   return watch(child, start.name);
 }
+
+const NO_ACT: Acted = { answer: null, problem: null };
+const NOTHING_HELD: Holding = { instanceId: null, claims: {} };
+/** What the one who dies where it was told to leaves behind. */
+const DIED_THERE = "It has died where it was told to";
 
 function watch(child: ChildProcess, name: string): Instance {
   const counts = new Map<string, number>();
   const events: InstanceEvent[] = [];
   const bootIds: string[] = [];
-  const answers = new Map<number, (holding: Holding | null) => void>();
+  const answers = new Map<number, (answer: (Holding & Acted) | null) => void>();
   let state: Instance["state"] = "running";
   let bootId: string | null = null;
   let failure: string | null = null;
   let killed = false;
-  let unexpectedEnd: string | null = null;
+  let ending: string | null = null;
   let lastRequestNo = 0;
   let clockAtStart: number | null = null;
   let said = "";
+  let diedThere = false;
 
   const keep = (event: InstanceEvent): void => {
     counts.set(event.type, (counts.get(event.type) ?? 0) + 1);
@@ -122,21 +144,44 @@ function watch(child: ChildProcess, name: string): Instance {
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     // The first lines say what happened; what follows is the inside of a socket.
     said = (said + chunk).slice(0, 2_000);
+    if (chunk.includes(DIED_THERE)) diedThere = true;
   });
   child.on("message", (message: FromInstance) => {
     if (message.kind === "event") keep(message.event);
     else if (message.kind === "not_started") said = message.message;
-    else if (message.kind === "holding") answers.get(message.requestNo)?.(message);
+    else if (message.kind === "holding") answers.get(message.requestNo)?.({ ...NO_ACT, ...message });
+    else if (message.kind === "acted") answers.get(message.requestNo)?.({ ...NOTHING_HELD, ...message });
     else if (message.kind === "loaded") clockAtStart = message.clock;
     if (message.kind === "loaded" && !message.core.endsWith("/packages/core/dist/index.js")) {
       failure = `it runs ${message.core}, not what was compiled`;
     }
   });
+  // `close`, not `exit`: until then it may have said something that has not come here.
+  const closed = once(child, "close");
   const ended = once(child, "exit").then(([code, signal]) => {
     state = "ended";
-    if (!killed) unexpectedEnd = `${name} ended with ${String(signal ?? code)}: ${said.trim()}`;
+    ending = `${name} ended with ${String(signal ?? code)}: `;
     for (const answer of answers.values()) answer(null);
   });
+  const ask = async (
+    toMessage: (requestNo: number) => ToInstance,
+    withinMs: number | null,
+  ): Promise<(Holding & Acted) | null> => {
+    if (state === "ended") return null;
+    lastRequestNo += 1;
+    const requestNo = lastRequestNo;
+    const answered = new Promise<(Holding & Acted) | null>((resolve) => {
+      answers.set(requestNo, resolve);
+      if (withinMs !== null) setTimeout(resolve, withinMs, null);
+    });
+    send(child, toMessage(requestNo));
+    const answer = await answered;
+    answers.delete(requestNo);
+    return answer;
+  };
+  // Who dies where it was told to says so last, perhaps after its end was seen.
+  const unexpectedEnd = (): string | null =>
+    killed || diedThere || ending === null ? null : ending + said.trim();
 
   return {
     name,
@@ -149,7 +194,7 @@ function watch(child: ChildProcess, name: string): Instance {
     },
     bootIds,
     get unexpectedEnd() {
-      return unexpectedEnd;
+      return unexpectedEnd();
     },
     get clockAtStart() {
       return clockAtStart;
@@ -159,37 +204,28 @@ function watch(child: ChildProcess, name: string): Instance {
         withinMs: JOIN_WITHIN_MS,
         instead: () => said,
       });
-      const problem = failure ?? unexpectedEnd;
+      const problem = failure ?? unexpectedEnd();
       if (problem !== null) throw new Error(`${name} could not start: ${problem}`);
     },
     count: (type) => counts.get(type) ?? 0,
     told: <Type extends InstanceEvent["type"]>(type: Type) =>
       events.filter((event): event is EventOf<Type> => event.type === type),
-    list: async () => {
-      if (state !== "running") return null;
-      lastRequestNo += 1;
-      const requestNo = lastRequestNo;
-      const answered = new Promise<Holding | null>((resolve) => {
-        answers.set(requestNo, resolve);
-        setTimeout(resolve, ANSWER_MS, null);
-      });
-      send(child, { kind: "list", requestNo });
-      const holding = await answered;
-      answers.delete(requestNo);
-      return holding;
-    },
+    list: async () =>
+      state === "running" ? await ask((requestNo) => ({ kind: "list", requestNo }), ANSWER_MS) : null,
+    act: async (act) => await ask((requestNo) => ({ kind: "act", requestNo, ...act }), null),
     kill: async () => {
       killed = true;
       child.kill("SIGKILL");
       await ended;
     },
-    dieAt: async (point, withinMs) => {
+    dieAt: (point) => send(child, { kind: "die", point }),
+    get diedThere() {
+      return diedThere;
+    },
+    gone: async () => void (await closed),
+    leave: () => {
       killed = true;
-      send(child, { kind: "die", ...point });
-      const came = await Promise.race([ended.then(() => true), wait(withinMs, false, { ref: false })]);
-      child.kill("SIGKILL");
-      await ended;
-      return came;
+      send(child, { kind: "stop" });
     },
     expectEnd: () => {
       killed = true;

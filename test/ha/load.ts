@@ -1,20 +1,14 @@
 /**
- * Work of many sorts, enqueued without a pause while faults happen: at the gates of time, order, capacity and rules, with
- * retries, cancels, changed limits and pauses. Keeps the client's side of the story: what was answered, and what nobody
- * knows.
+ * Work of many sorts, enqueued without a pause while faults happen, and what people change meanwhile. Keeps the client's
+ * side of the story: what was answered, and what nobody knows.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
-import {
-  type EnqueuedMany,
-  exclusive,
-  type RunId,
-  type Scheduler,
-  SchedulerError,
-  shared,
-  type TaskSpec,
-} from "@signalbox/core";
-import type { WorkInput } from "./instance-messages.ts";
+import { type EnqueuedMany, type RunId, type Scheduler, SchedulerError, type TaskId } from "@signalbox/core";
+import type pg from "pg";
+import type { KeyAnswers } from "./load-keys.ts";
+import { RULES, type RuleDeps, takeOffStops } from "./load-rules.ts";
+import { type Call, QUEUE, RATE, SORTS, work } from "./load-work.ts";
 import { isOutage } from "./outage.ts";
 import type { Random } from "./random.ts";
 
@@ -25,60 +19,99 @@ export interface Load {
   readonly unknown: number;
   /** Calls that failed for any other reason. */
   readonly problems: readonly string[];
-  /** How many calls of each sort were answered. */
+  /** How many calls of each sort of work were answered. */
   readonly answered: Readonly<Record<string, number>>;
+  /** How many changes of each sort were answered. */
+  readonly changed: Readonly<Record<string, number>>;
+  /** By idempotency key, which is the title of its task. */
+  readonly keys: KeyAnswers;
+  /** Somebody else has asked for it under this key: it is asked for again until there is an answer. */
+  askAgain(key: string, call: Call): void;
+  /** Somebody else is about to close something: it is opened again. */
+  openLater(open: () => Promise<unknown>): void;
+  /** Everything that was closed is open again, and every key is answered. */
   stop(): Promise<void>;
 }
 
-interface Call {
-  readonly specs: readonly TaskSpec[];
-  readonly run?: { readonly title: string; readonly limit: number };
-}
-
-const RESOURCES = ["orders", "users", "ledger", "search", "mail", "stock"];
-const RESOURCES_WITH_VERSIONS = ["schema/a", "schema/b"];
 const PAUSE_MS = { low: 20, high: 70 };
 const AFTER_OUTAGE_MS = 150;
-const CANCEL_SHARE = 0.06;
-const LIMIT_SHARE = 0.03;
-const RULE_SHARE = 0.04;
-const QUEUE = "narrow";
-const RATE = "calls";
+const RULE_SHARE = 0.14;
+const KEY_SHARE = 0.1;
+/** Also where the answer came. */
+const ASK_AGAIN_SHARE = 0.2;
+/** How long something stays closed. */
+const CLOSED_MS = { low: 200, high: 1_500 };
+const STOPS_SHARE = 0.1;
 /** So many that it holds somebody up now and then, and keeps up with the load. */
-const STARTS = { amount: 2, perMs: 1_000 };
+export const STARTS = { amount: 2, perMs: 1_000 };
+export const KEY_PREFIX = "once-";
 
-export function startLoad(
-  scheduler: Scheduler,
-  random: Random,
+interface Asked {
+  readonly key: string;
+  readonly call: Call;
+}
+
+export function startLoad({
+  scheduler,
+  db,
+  random,
+  tolerates,
+}: {
+  readonly scheduler: Scheduler;
+  readonly db: pg.Pool;
+  readonly random: Random;
   /** Beside those that met no database. */
-  tolerates: (error: unknown) => boolean,
-): Load {
+  readonly tolerates: (error: unknown) => boolean;
+}): Load {
   const acknowledged: string[] = [];
   const problems: string[] = [];
-  const answered: Record<string, number> = {};
+  const answered = zeros(SORTS.map(([sort]) => sort));
+  const changed = zeros([...RULES.map(([sort]) => sort), "key", "key again", "stops taken off"]);
   const runIds: RunId[] = [];
+  const taskIds: TaskId[] = [];
+  const keys = new Map<string, string[]>();
+  const unsure: Asked[] = [];
+  const closed: { readonly open: () => Promise<unknown>; readonly atMs: number }[] = [];
   let unknown = 0;
   let stopping = false;
 
-  const remember = (sort: string, { taskRuns, runId }: EnqueuedMany): void => {
-    answered[sort] = (answered[sort] ?? 0) + 1;
+  const remember = ({ taskRuns, runId }: EnqueuedMany): void => {
     acknowledged.push(...taskRuns.map(({ taskRunId }) => taskRunId));
+    taskIds.push(...taskRuns.map(({ taskId }) => taskId));
     if (runId !== null) runIds.push(runId);
   };
+  const enqueue = async ({ specs, run }: Call, key?: string): Promise<EnqueuedMany> =>
+    await scheduler.enqueueMany(specs, {
+      ...(run !== undefined && { run }),
+      ...(key !== undefined && { idempotencyKey: key }),
+    });
+  /** It stays among the unsure ones until there is an answer. */
+  const ask = async (asked: Asked): Promise<void> => {
+    const before = keys.get(asked.key) ?? [];
+    const enqueued = await enqueue(asked.call, asked.key);
+    if (before.length === 0) remember(enqueued);
+    count(changed, before.length === 0 ? "key" : "key again");
+    keys.set(asked.key, [...before, ...enqueued.taskRuns.map(({ taskRunId }) => taskRunId)]);
+    unsure.splice(unsure.indexOf(asked), 1);
+  };
+  const askOnce = async (): Promise<void> => {
+    const [waiting] = unsure;
+    if (waiting !== undefined) return await ask(waiting);
+    if (!random.chance(KEY_SHARE)) return;
+    // Its title too: by that it is found in the database.
+    const key = `${KEY_PREFIX}${random.between(0, 2 ** 31)}`;
+    const asked = { key, call: { specs: [work(random, { title: key })] } };
+    unsure.push(asked);
+    await ask(asked);
+    if (random.chance(ASK_AGAIN_SHARE)) unsure.push(asked);
+  };
+  const sorts = random.deal(SORTS);
   const step = async (): Promise<void> => {
-    const [sort, make] = random.pick(SORTS);
-    const { specs, run } = make(random);
-    remember(sort, await scheduler.enqueueMany(specs, run === undefined ? {} : { run }));
-    const recent = acknowledged.at(-random.between(1, 20));
-    if (random.chance(CANCEL_SHARE) && recent !== undefined) {
-      await scheduler.cancel(recent, { reason: "the load changed its mind" });
-      answered["cancel"] = (answered["cancel"] ?? 0) + 1;
-    }
-    const recentRun = runIds.at(-1);
-    if (random.chance(LIMIT_SHARE) && recentRun !== undefined) {
-      await scheduler.setRunLimit(recentRun, random.between(1, 4));
-      answered["limit"] = (answered["limit"] ?? 0) + 1;
-    }
+    const [sort, make] = sorts.next();
+    remember(await enqueue(make(random)));
+    count(answered, sort);
+    sorts.played();
+    await askOnce();
   };
   let isSetUp = false;
   const setUp = async (): Promise<void> => {
@@ -86,11 +119,33 @@ export function startLoad(
     await scheduler.setQueue(QUEUE, { limit: 2 });
     isSetUp = true;
   };
+  const deps: RuleDeps = {
+    scheduler,
+    db,
+    random,
+    taskIds,
+    runIds,
+    openLater: (open) => {
+      closed.push({ open, atMs: performance.now() + random.between(CLOSED_MS.low, CLOSED_MS.high) });
+    },
+  };
+  const openWhat = async (isDue: (atMs: number) => boolean): Promise<void> => {
+    for (const each of closed.filter(({ atMs }) => isDue(atMs))) {
+      await each.open().catch(unlessLost);
+      closed.splice(closed.indexOf(each), 1);
+    }
+  };
+  const rules = random.deal(RULES);
   const changeRules = async (): Promise<void> => {
+    await openWhat((atMs) => atMs < performance.now());
+    if (random.chance(STOPS_SHARE)) {
+      await takeOffStops(scheduler);
+      count(changed, "stops taken off");
+    }
     if (!random.chance(RULE_SHARE)) return;
-    const [sort, change] = random.pick(RULES);
-    await change(scheduler, random);
-    answered[sort] = (answered[sort] ?? 0) + 1;
+    const [sort, change] = rules.next();
+    count(changed, (await change(deps)) ?? sort);
+    rules.played();
   };
   const going = (async () => {
     while (!stopping) {
@@ -111,124 +166,52 @@ export function startLoad(
     acknowledged,
     problems,
     answered,
+    changed,
+    keys,
     get unknown() {
       return unknown;
     },
+    openLater: deps.openLater,
+    askAgain: (key, call) => void unsure.push({ key, call }),
     stop: async () => {
       stopping = true;
       await going;
-      await openAgain(scheduler);
+      try {
+        await untilDone(tolerates, async () => {
+          while (unsure[0] !== undefined) await ask(unsure[0]);
+          await openWhat(() => true);
+          await takeOffStops(scheduler);
+        });
+      } catch (error) {
+        problems.push(describe(error));
+      }
     },
   };
 }
 
-/** What people change meanwhile. */
-const RULES: readonly (readonly [string, (scheduler: Scheduler, random: Random) => Promise<unknown>])[] = [
-  ["pause", async (scheduler) => await scheduler.pause({ queue: QUEUE }, { reason: "the load rests" })],
-  ["resume", async (scheduler) => await scheduler.resume({ queue: QUEUE })],
-  ["resume", async (scheduler) => await scheduler.resume({ queue: QUEUE })],
-  [
-    "queue limit",
-    async (scheduler, random) => await scheduler.setQueue(QUEUE, { limit: random.between(0, 3) }),
-  ],
-  ["key limit", async (scheduler, random) => await scheduler.setKeyLimit("customer:*", random.between(1, 3))],
-];
+function zeros(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, 0]));
+}
 
-/** What it paused would never drain. */
-async function openAgain(scheduler: Scheduler): Promise<void> {
+function count(counters: Record<string, number>, name: string): void {
+  counters[name] = (counters[name] ?? 0) + 1;
+}
+
+/** What a failover has lost need not be opened. */
+function unlessLost(error: unknown): void {
+  if (error instanceof SchedulerError && /^(?:TASK|RUN)_NOT_FOUND$/.test(error.code)) return;
+  throw error;
+}
+
+async function untilDone(tolerates: (error: unknown) => boolean, work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      await scheduler.resume({ queue: QUEUE });
-      return;
+      return await work();
     } catch (error) {
-      // A trial that failed closes its scheduler, and then there is nothing to drain.
-      if (!isOutage(error)) return;
+      if (!isOutage(error) && !tolerates(error)) throw error;
       await wait(AFTER_OUTAGE_MS);
     }
   }
-}
-
-/** Each sort as often as it stands here. */
-const SORTS: readonly (readonly [string, (random: Random) => Call])[] = [
-  ["ungated", (random) => ({ specs: several(random, 1, 3, () => work(random)) })],
-  ["ungated", (random) => ({ specs: several(random, 1, 3, () => work(random)) })],
-  ["exclusive", (random) => ({ specs: [work(random, { resources: [exclusive(random.pick(RESOURCES))] })] })],
-  ["exclusive", (random) => ({ specs: [work(random, { resources: [exclusive(random.pick(RESOURCES))] })] })],
-  [
-    "shared",
-    (random) => {
-      const resources = [shared(random.pick(RESOURCES))];
-      return { specs: several(random, 1, 3, () => work(random, { resources })) };
-    },
-  ],
-  ["two resources", (random) => ({ specs: [work(random, { resources: twoResources(random) })] })],
-  ["version", (random) => ({ specs: versions(random) })],
-  ["run", (random) => aRun(random)],
-  ["run at", (random) => ({ specs: [work(random, { runAt: soon(random) })] })],
-  ["failing", (random) => ({ specs: [failing(random)] })],
-  ["queue", (random) => ({ specs: several(random, 1, 3, () => work(random, { queue: QUEUE })) })],
-  [
-    "key",
-    (random) => ({
-      specs: several(random, 1, 3, () =>
-        work(random, { concurrencyKey: `customer:${random.between(1, 3)}` }),
-      ),
-    }),
-  ],
-  ["rate", (random) => ({ specs: [work(random, { rate: RATE })] })],
-];
-
-function several(
-  random: Random,
-  low: number,
-  high: number,
-  make: (index: number) => TaskSpec,
-): readonly TaskSpec[] {
-  return Array.from({ length: random.between(low, high) }, (_, index) => make(index));
-}
-
-function work(random: Random, options: Omit<TaskSpec, "kind" | "input"> = {}): TaskSpec {
-  const input: WorkInput = { ms: random.between(5, 150) };
-  return { kind: "work", input, priority: random.between(4, 6), ...options };
-}
-
-function twoResources(random: Random): NonNullable<TaskSpec["resources"]> {
-  const first = random.pick(RESOURCES);
-  const second = random.pick(RESOURCES.filter((name) => name !== first));
-  return [exclusive(first), random.chance(0.5) ? exclusive(second) : shared(second)];
-}
-
-/**
- * Versions rise from call to call. Within one the larger comes first, so that it has to wait. Each minute has
- * resources of its own: checking the order takes the square of the versions on one.
- */
-function versions(random: Random): readonly TaskSpec[] {
-  const at = Math.floor(performance.now());
-  const name = `${random.pick(RESOURCES_WITH_VERSIONS)}/${Math.floor(at / 60_000)}`;
-  return [2, 1].map((minor) => {
-    const resources = [random.chance(0.5) ? exclusive(name) : shared(name)];
-    return work(random, { resources, version: `${at}.${minor}`, priority: 5 });
-  });
-}
-
-function aRun(random: Random): Call {
-  const specs = several(random, 3, 6, () =>
-    random.chance(0.2)
-      ? failing(random)
-      : work(random, random.chance(0.3) ? { resources: [shared(random.pick(RESOURCES))] } : {}),
-  );
-  return { specs, run: { title: "a run", limit: random.between(0, 2) } };
-}
-
-function soon(random: Random): Date {
-  return new Date(Date.now() + random.between(100, 1_500));
-}
-
-/** Fails once or twice and then succeeds, or fails for good. */
-function failing(random: Random): TaskSpec {
-  const input: WorkInput = { ms: random.between(5, 60), failUntil: random.pick([1, 2, 99]) };
-  const backoff = { firstMs: 100, factor: 2, maxMs: 400 };
-  return { kind: "work", input, retry: { attempts: 3, backoff } };
 }
 
 function describe(error: unknown): string {

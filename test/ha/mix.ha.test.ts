@@ -4,7 +4,8 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { doHarm } from "./nemesis.ts";
+import { DYING } from "./dying-harm.ts";
+import { doHarm, LANES, type Lane } from "./nemesis.ts";
 import { type OwnPostgres, startOwnPostgres } from "./own-postgres.ts";
 import { randomFrom } from "./random.ts";
 import { openRig, type Rig } from "./rig.ts";
@@ -13,6 +14,13 @@ import { requireTaken, show } from "./sometimes.ts";
 const seed = Number(process.env["SIGNALBOX_HA_SEED"] ?? Date.now() % 1_000_000);
 const seconds = Number(process.env["SIGNALBOX_HA_SECONDS"] ?? 25);
 const SETTLES_DOWN_WITHIN_MS = 180_000;
+/** Some of the points: all of them take the long mix. */
+const POINTS: Lane = {
+  name: "points",
+  always: [],
+  sometimes: DYING,
+  restMs: { low: 1_000, high: 2_500 },
+};
 
 let postgres: OwnPostgres;
 let rig: Rig | null = null;
@@ -30,7 +38,7 @@ it(
     const random = randomFrom(seed);
     rig = await openRig(postgres, random);
 
-    const faults = await doHarm(rig, random.fork("nemesis"), seconds * 1_000);
+    const faults = await doHarm(rig, random.fork("nemesis"), seconds * 1_000, [...LANES, POINTS]);
     const { cluster } = rig;
     const taken = {
       rescued: cluster.count("task_run.rescued"),
@@ -45,8 +53,8 @@ it(
     process.stdout.write(`HA mix (seed ${seed}): ${show(faults)}; ${summary}\n`);
     requireTaken(taken);
     requireTaken(rig.load.answered);
-    // In so short a time nobody may have been paused, or held up by the rate.
-    const { PAUSED: _, RATE_LIMIT: __, ...waited } = rig.watch.waited;
+    // In so short a time nobody may have been held up by the rate or by what people changed.
+    const { PAUSED: _, RATE_LIMIT: __, WINDOW: ___, ...waited } = rig.watch.waited;
     requireTaken(waited);
     expect(taskRuns).toBeGreaterThan(seconds);
   },

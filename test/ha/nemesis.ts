@@ -137,7 +137,7 @@ export interface Lane {
   readonly restMs: { readonly low: number; readonly high: number };
 }
 
-const LANES: readonly Lane[] = [
+export const LANES: readonly Lane[] = [
   {
     name: "instances",
     always: [FREEZE_UNTIL_RESCUED, KILL],

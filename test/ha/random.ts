@@ -6,8 +6,16 @@ export interface Random {
   between(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
+  /** Deals all of them in an order of chance, and then again: none is left out for long. */
+  deal<Item>(items: readonly Item[]): Deal<Item>;
   /** Another series that depends on this one's seed and on nothing else that happens. */
   fork(name: string): Random;
+}
+
+export interface Deal<Item> {
+  /** The same until it was played. */
+  next(): Item;
+  played(): void;
 }
 
 export function randomFrom(seed: number): Random {
@@ -19,14 +27,30 @@ export function randomFrom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
   const between = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
+  const pick = <Item>(items: readonly Item[]): Item => {
+    const item = items[between(0, items.length - 1)];
+    if (item === undefined) throw new RangeError("Nothing to pick from");
+    return item;
+  };
   return {
     next,
     between,
     chance: (probability) => next() < probability,
-    pick: (items) => {
-      const item = items[between(0, items.length - 1)];
-      if (item === undefined) throw new RangeError("Nothing to pick from");
-      return item;
+    pick,
+    deal: (items) => {
+      let left = [...items];
+      let dealt: { readonly item: (typeof items)[number] } | null = null;
+      return {
+        next: () => {
+          dealt ??= { item: pick(left) };
+          return dealt.item;
+        },
+        played: () => {
+          left = dealt === null ? left : left.toSpliced(left.indexOf(dealt.item), 1);
+          if (left.length === 0) left = [...items];
+          dealt = null;
+        },
+      };
     },
     fork: (name) => {
       let sum = seed;

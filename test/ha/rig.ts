@@ -11,12 +11,15 @@ import { type Cluster, createCluster } from "./cluster.ts";
 import { drain, findLostTasks } from "./drain.ts";
 import type { InstanceOptions } from "./instance.ts";
 import { INSTANCE_SETTINGS, type ToldError } from "./instance-messages.ts";
-import { type Load, startLoad } from "./load.ts";
+import { KEY_PREFIX, type Load, startLoad } from "./load.ts";
+import { findBrokenKeys, type KeyedTask } from "./load-keys.ts";
 import { tellsOutage } from "./outage.ts";
 import type { OwnPostgres } from "./own-postgres.ts";
 import type { Random } from "./random.ts";
 import {
+  type AcceptedClaim,
   type DoneTaskRun,
+  findDecreasingFences,
   findDoubleEffects,
   findSharedNumbers,
   findUnfoundedDone,
@@ -117,7 +120,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     const count = options.instances ?? INSTANCES;
     await Promise.all(Array.from({ length: count }, async () => await cluster.add()));
     const tolerates = toldTo(options.tolerates);
-    load = startLoad(scheduler, random.fork("load"), tolerates);
+    load = startLoad({ scheduler, db, random: random.fork("load"), tolerates });
     watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs, slowness });
     const rig: Rig = {
       postgres,
@@ -215,7 +218,31 @@ async function findWrong(rig: Rig, { mayBeLost, tolerates }: Leniency): Promise<
     ...findDoubleEffects(trace),
     ...findSharedNumbers(trace),
     ...findUnfoundedDone(await readDone(rig), trace),
+    ...findDecreasingFences(await readAccepted(db), trace),
+    ...findBrokenKeys(load.keys, await readKeyed(db), mayBeLost),
   ];
+}
+
+/** Whose result the database has taken from the one who had it. */
+async function readAccepted(db: pg.Pool): Promise<readonly AcceptedClaim[]> {
+  const { rows } = await db.query<Omit<AcceptedClaim, "claimNo"> & { claimNo: string }>(`
+    SELECT t.id AS "taskRunId", t.claim_no AS "claimNo", array_agg(r.name) AS resources
+      FROM signalbox.task_run AS t
+      JOIN signalbox.task AS k ON k.id = t.task_id
+     CROSS JOIN LATERAL jsonb_to_recordset(k.resources) AS r (name text, mode text)
+     WHERE (t.status = 'DONE' OR t.outcome IN ('HANDLER_FAILED', 'PROCESS_EXITED')) AND r.mode = 'exclusive'
+     GROUP BY t.id, t.claim_no`);
+  return rows.map((row) => ({ ...row, claimNo: Number(row.claimNo) }));
+}
+
+async function readKeyed(db: pg.Pool): Promise<readonly KeyedTask[]> {
+  const { rows } = await db.query<KeyedTask>(
+    `SELECT k.title AS key, t.id AS "taskRunId"
+       FROM signalbox.task AS k JOIN signalbox.task_run AS t ON t.task_id = k.id AND t.attempt = 1
+      WHERE k.title LIKE $1`,
+    [`${KEY_PREFIX}%`],
+  );
+  return rows;
 }
 
 async function readDone({ db, cluster }: Rig): Promise<readonly DoneTaskRun[]> {
@@ -239,6 +266,7 @@ async function summarise({ db, cluster, load, watch }: Rig, drainMs: number): Pr
     `${taskRuns} task runs (${rows.map(({ outcome, count }) => `${outcome} ${count}`).join(", ")})`,
     `${load.acknowledged.length} acknowledged, ${load.unknown} calls unknown`,
     `rescued ${cluster.count("task_run.rescued")}, refused ${cluster.count("task_run.refused")}`,
+    `${load.keys.size} keys, ${load.changed["key again"]} asked for again`,
     `handed back ${cluster.count("task_run.handed_back")}, aborted ${cluster.count("task_run.aborted")}`,
     `new timelines seen ${cluster.count("timeline.changed")}`,
     `fenced ${cluster.count("instance.fenced")}, lock missed ${cluster.count("gate.lock_missed")}`,

@@ -9,6 +9,7 @@ export interface TraceLine {
   readonly taskRunId: string;
   readonly attempt: number;
   readonly claimNo: number;
+  /** Of the instance, also where a process of it wrote the line. */
   readonly pid: number;
   readonly what: "start" | "effect" | "end";
 }
@@ -81,6 +82,35 @@ export function findUnfoundedDone(
     return pids.includes(row.pid)
       ? []
       : [`${claimKey(row)} is DONE by process ${row.pid}, its effect is of ${pids.join(", ")}`];
+  });
+}
+
+export interface AcceptedClaim {
+  readonly taskRunId: string;
+  readonly claimNo: number;
+  /** What it held alone. */
+  readonly resources: readonly string[];
+}
+
+/**
+ * S17: on what is held alone, the claim numbers of effects whose result was accepted never decrease. In the order of the
+ * lines, which is that of their writes, whoever's clock says what.
+ */
+export function findDecreasingFences(
+  accepted: readonly AcceptedClaim[],
+  trace: readonly TraceLine[],
+): readonly string[] {
+  const resourcesOf = new Map(accepted.map((claim) => [claimKey(claim), claim.resources]));
+  const highest = new Map<string, number>();
+  return trace.flatMap((line) => {
+    const resources = line.what === "effect" ? (resourcesOf.get(claimKey(line)) ?? []) : [];
+    return resources.flatMap((resource) => {
+      const before = highest.get(resource) ?? 0;
+      highest.set(resource, Math.max(before, line.claimNo));
+      return line.claimNo < before
+        ? [`S17: on ${resource} ${claimKey(line)} took effect after claim ${before}`]
+        : [];
+    });
   });
 }
 

@@ -32,6 +32,8 @@ const WATCHED_GATES = [
   "KEY_LIMIT",
   "RATE_LIMIT",
   "PAUSED",
+  "WINDOW",
+  "STOPPED",
 ];
 /** Frozen transactions hold others up for five seconds, PostgreSQL is away for less. */
 const FORGOTTEN_AFTER_MS = 8_000;

@@ -1,65 +1,13 @@
-/** Faults of instances: killed at an exact point, frozen together, frozen with the gate lock. */
+/** Faults of instances: frozen together, frozen with the gate lock, told to leave. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { type DyingPoint, INSTANCE_SETTINGS, type WorkInput } from "../ha/instance-messages.ts";
+import { INSTANCE_SETTINGS, type WorkInput } from "../ha/instance-messages.ts";
 import { type Fault, pickRunning, tried } from "../ha/nemesis.ts";
 import type { Random } from "../ha/random.ts";
-import type { Rig } from "../ha/rig.ts";
 import { takeLock } from "../ha/take-lock.ts";
 
 const { leaseMs, graceMs } = INSTANCE_SETTINGS;
-/** An instance that has not come to the point by then is one that something else keeps from it. */
-const DIES_WITHIN_MS = 8_000;
-
-/** Pieces of our statements by which they are known on their way. One that changes is found by its count of 0. */
-const STATEMENTS = {
-  "the claim": "nextval('signalbox.claim_no')",
-  "the settlement": "g (id, claim_no, claimed_by, status, outcome)",
-  "the promotion": "DELETE FROM signalbox.waiting",
-  "the gate lock": "pg_try_advisory_xact_lock",
-  "the reconciliation": "DELETE FROM signalbox.claim_batch AS b\n       WHERE b.instance_id",
-  "the search for the lost": "SET state = 'DEAD'\n       WHERE state IN",
-} as const;
-
-const POINTS: readonly (readonly [string, DyingPoint])[] = [
-  ...Object.entries(STATEMENTS).flatMap(([name, text]) =>
-    (["sent", "before commit", "after commit"] as const).map(
-      (at) =>
-        [
-          `killed ${at === "sent" ? "after sending" : at.replace("commit", "the commit of")} ${name}`,
-          { at, text },
-        ] as const,
-    ),
-  ),
-  ["killed at the start of an execution", { at: "start" }],
-  ["killed after an effect", { at: "effect" }],
-];
-
-/** One fault per point. */
-export const DYING: readonly Fault[] = POINTS.map(
-  ([name, point]): Fault => [
-    name,
-    async (rig, random) => {
-      await keepBusy(rig);
-      const came = await (await pickRunning(rig, random)).dieAt(point, DIES_WITHIN_MS);
-      await wait(random.between(0, 500));
-      await rig.cluster.add();
-      return came;
-    },
-  ],
-);
-
-/** Something for every loop to come by. */
-async function keepBusy(rig: Rig): Promise<void> {
-  const input: WorkInput = { ms: 30 };
-  const specs = Array.from({ length: 12 }, (_, index) => ({
-    kind: "work",
-    input,
-    priority: 0,
-    ...(index % 2 === 0 && { runAt: new Date(Date.now() + 100 * index) }),
-  }));
-  await tried(rig.scheduler.enqueueMany(specs));
-}
+const LEAVES_WITHIN_MS = 10_000;
 
 export const FREEZE_SEVERAL: Fault = [
   "several frozen at once",
@@ -98,5 +46,17 @@ export const FREEZE_PROMOTER: Fault = [
     await wait(2_500);
     instance.wake();
     return true;
+  },
+];
+
+/** As when a service is replaced: what it runs ends, or begins anew elsewhere. */
+export const LEAVE: Fault = [
+  "told to leave",
+  async (rig, random) => {
+    const instance = await pickRunning(rig, random);
+    instance.leave();
+    await Promise.race([instance.gone(), wait(LEAVES_WITHIN_MS, undefined, { ref: false })]);
+    await instance.kill();
+    await rig.cluster.add();
   },
 ];

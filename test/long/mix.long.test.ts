@@ -1,9 +1,11 @@
 /** Faults of every sort at random, several at once, under load, in rounds: each ends with a whole check of its history. */
 
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { DYING } from "../ha/dying-harm.ts";
 import {
   CUT_SESSIONS,
   doHarm,
+  type Fault,
   type Faults,
   FREEZE_LONG,
   FREEZE_SHORTLY,
@@ -20,7 +22,7 @@ import { openRig, type Rig } from "../ha/rig.ts";
 import { requireTaken } from "../ha/sometimes.ts";
 import { brokenLine } from "../ha/tolerated.ts";
 import { CANCEL_STATEMENTS, CUT_ALL, CUT_LEASES, CUT_LISTENERS } from "./database-harm.ts";
-import { DYING, FREEZE_PROMOTER, FREEZE_SEVERAL } from "./instance-harm.ts";
+import { FREEZE_PROMOTER, FREEZE_SEVERAL, LEAVE } from "./instance-harm.ts";
 import { longSeconds, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
 import { slowness } from "./slowness.ts";
@@ -42,15 +44,20 @@ const LATER_MS = 8_000;
 /** Five hundred in the whole of the default time. */
 const FAULTS_PER_SECOND = 500 / 600;
 
-const LANES: readonly Lane[] = [
+/** `points` are those that come for sure in this round. */
+const lanesWith = (points: readonly Fault[]): readonly Lane[] => [
   {
     name: "instances",
-    always: [FREEZE_UNTIL_RESCUED, KILL],
-    sometimes: [KILL, FREEZE_SHORTLY, FREEZE_LONG, FREEZE_SEVERAL, FREEZE_PROMOTER],
+    always: [FREEZE_UNTIL_RESCUED, KILL, LEAVE],
+    sometimes: [KILL, LEAVE, FREEZE_SHORTLY, FREEZE_LONG, FREEZE_SEVERAL, FREEZE_PROMOTER],
     restMs: { low: 100, high: 800 },
   },
-  // All points one after the other, and again.
-  { name: "points", always: DYING, sometimes: DYING, restMs: { low: 100, high: 500 } },
+  ...["points", "other points"].map((name, lane) => ({
+    name,
+    always: points.filter((_, index) => index % 2 === lane),
+    sometimes: DYING,
+    restMs: { low: 100, high: 500 },
+  })),
   {
     name: "sessions",
     always: [CUT_SESSIONS, CUT_ALL, CUT_LISTENERS, CUT_LEASES, CANCEL_STATEMENTS],
@@ -91,14 +98,16 @@ it("keeps every promise through hundreds of faults at random", async () => {
   const roundMs = (longSeconds * 1_000) / rounds;
   const fromMs = performance.now();
   const faults: Record<string, number> = Object.fromEntries(
-    LANES.flatMap(({ always, sometimes }) => [...always, ...sometimes].map(([name]) => [name, 0])),
+    lanesWith([]).flatMap(({ always, sometimes }) => [...always, ...sometimes].map(([name]) => [name, 0])),
   );
   const paths: Record<string, number> = {};
   const notes: string[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const seed = longSeed + round - 1;
     process.stdout.write(`Chaos: round ${round} of ${rounds}, seed ${seed}, ${roundMs / 1_000} s\n`);
-    const trial = await oneRound(seed, roundMs);
+    // Each round has its part of the points, so that all of them have all.
+    const points = DYING.filter((_, index) => index % rounds === round - 1);
+    const trial = await oneRound(seed, roundMs, points);
     add(faults, trial.faults);
     add(paths, trial.paths);
     notes.push(`round ${round}, seed ${seed}: ${trial.summary}`);
@@ -121,6 +130,7 @@ it("keeps every promise through hundreds of faults at random", async () => {
 async function oneRound(
   seed: number,
   roundMs: number,
+  points: readonly Fault[],
 ): Promise<{ readonly faults: Faults; readonly paths: Record<string, number>; readonly summary: string }> {
   const random = randomFrom(seed);
   rig = await openRig(postgres, random, {
@@ -131,7 +141,7 @@ async function oneRound(
     tolerates: brokenLine,
   });
   const { cluster, load, watch } = rig;
-  const faults = await doHarm(rig, random.fork("nemesis"), roundMs, LANES);
+  const faults = await doHarm(rig, random.fork("nemesis"), roundMs, lanesWith(points));
   const paths = {
     rescued: cluster.count("task_run.rescued"),
     refused: cluster.count("task_run.refused"),
@@ -139,13 +149,31 @@ async function oneRound(
     "lock missed": cluster.count("gate.lock_missed"),
     fenced: cluster.count("instance.fenced"),
     "failed passes": cluster.count("loop.failed"),
+    deferred: cluster.count("task_run.deferred"),
+    "let go": cluster.count("task_run.let_go"),
+    polled: cluster.count("task_run.polled"),
+    resumed: cluster.count("task_run.resumed"),
+    "taken for stuck": cluster.count("task_run.stuck"),
+    "ended by the lease's thread": cluster.count("task_run.overdue"),
+    "queue timeouts": cluster.count("task_run.queue_timed_out"),
+    "late versions refused": cluster.count("task_run.out_of_order"),
+    demoted: cluster.count("task_run.demoted"),
+    pruned: cluster.count("retention.pruned"),
+    left: cluster.count("instance.left"),
     "unknown calls": load.unknown,
   };
   const { summary } = await rig.settleDown();
-  requireTaken(load.answered);
-  requireTaken(watch.waited);
   await rig.close();
-  return { faults, paths: { ...paths, "looks of the watch": watch.looks }, summary };
+  const seen = {
+    "looks of the watch": watch.looks,
+    ...prefixed("load: ", { ...load.answered, ...load.changed }),
+    ...prefixed("somebody waited at ", watch.waited),
+  };
+  return { faults, paths: { ...paths, ...seen }, summary };
+}
+
+function prefixed(prefix: string, counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${prefix}${name}`, count]));
 }
 
 function add(sum: Record<string, number>, more: Readonly<Record<string, number>>): void {

@@ -23,9 +23,13 @@ const FILE = fileURLToPath(new URL("../../docs/proof.md", import.meta.url));
 const HEAD = "# Proof\n\nWhat the long tests have shown, written by their last runs. Not by hand.\n";
 const CHAOS = "## Chaos\n";
 const CHAOS_INTRO = `
-Real processes of compiled code, a load at the gates of time, order, capacity, rates and pauses, and somebody who checks the [properties](invariants.md) every second while faults
-happen and once more over the whole history when all has drained. \`npm run test:long\`; \`SIGNALBOX_LONG_SEED\` repeats the choices of a
-run, \`SIGNALBOX_LONG_SECONDS\` sets its length. A path that was never taken fails the run. \`npm test\` has a short round of each.
+Real processes of compiled code, a load, and somebody who checks the [properties](invariants.md) every second while faults happen and once
+more over the whole history when all has drained. The load is work at every gate and of every kind (functions, processes, outside jobs,
+deferrals, retries, timeouts, keys, work that is lost with each \`onLost\`), and what people change meanwhile: limits, pauses, windows, stops,
+cancels and retries, one and many, reservations released. Instances are killed at random and at exact points: of every act that writes, when
+its statement was sent, before its commit and after it (\`test/ha/kill-points.ts\`, which a test compares with the statements of the store).
+\`npm run test:long\`; \`SIGNALBOX_LONG_SEED\` repeats the choices of a run, \`SIGNALBOX_LONG_SECONDS\` sets its length. A path that was never taken fails the run.
+\`npm test\` has a short round of each.
 
 The disk is filled twice in each round: for the tables, until an enqueue, a claim and a settlement were each refused with 53100, and for the
 server's log, until the server goes down. With room again what was acknowledged is done, and nothing is there of what was refused.
