@@ -214,7 +214,7 @@ it.each(BAD_TEXT)("a deferral that gives $name as its reason is a deferral", asy
 
   expect(deferred).toMatchObject({ status: "PENDING", outcome: null });
   expect(endless).toEqual(
-    failed("HANDLER_FAILED", "delayMs (Infinity) must be between 0 and 31536000000 milliseconds"),
+    failed("INVALID_ARGUMENT", "delayMs: Infinity is not between 0 and 31536000000 milliseconds"),
   );
 });
 
