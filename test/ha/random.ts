@@ -12,7 +12,7 @@ export interface Random {
   fork(name: string): Random;
 }
 
-export interface Deal<Item> {
+interface Deal<Item> {
   /** The same until it was played. */
   next(): Item;
   played(): void;
