@@ -52,6 +52,8 @@ function expectedTaskRuns(model: Model): View {
         claimNo: taskRun.claimNo,
         claimedBy: taskRun.claimedBy === null ? null : names.get(taskRun.claimedBy),
         canceling: taskRun.canceling,
+        letGo: taskRun.letGo,
+        job: taskRun.job,
         later: taskRun.status === "PENDING" && taskRun.later,
         parked: taskRun.parked === null ? null : `${taskRun.parked.gate} ${taskRun.parked.key}`,
       },
@@ -133,7 +135,7 @@ function toView(seen: Seen, model: Model): View {
 }
 
 function toTaskRunView(row: SeenTaskRun, names: ReadonlyMap<string, string>): View {
-  const { status, outcome, priority, interruptions, deferrals, claimNo, canceling, later } = row;
+  const { status, outcome, priority, interruptions, deferrals, claimNo, canceling, later, letGo, job } = row;
   return {
     status,
     outcome,
@@ -143,6 +145,8 @@ function toTaskRunView(row: SeenTaskRun, names: ReadonlyMap<string, string>): Vi
     claimNo,
     claimedBy: row.claimedBy === null ? null : names.get(row.claimedBy),
     canceling,
+    letGo,
+    job,
     later,
     parked: row.blockedOn === null ? null : `${row.blockedOn} ${row.blockedKey}`,
   };

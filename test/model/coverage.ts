@@ -29,8 +29,27 @@ const PATHS = [
   "queue timeout",
   "lowered limit below what is active",
   "explained",
+  "let go",
+  "let go under a cancel",
+  "polled",
+  "polled again",
+  "poll answer lost",
+  "lost poll returned",
+  "lost while it was polled",
+  "too many losses with one job",
+  "handle kept",
+  "resumed from its handle",
+  "left to others by its handle",
+  "canceled while outside",
+  "canceled while polled",
+  "outside job ended",
+  "outside job ended at its deadline",
+  "outside job could not be asked",
+  "outside job could not be ended",
+  "trespass outside",
+  "trespass on a poll",
 ] as const;
-type Path = (typeof PATHS)[number];
+export type Path = (typeof PATHS)[number];
 
 export function newCoverage(steps: readonly string[]): Coverage {
   const zeros = (names: readonly string[]): Record<string, number> =>

@@ -1,21 +1,19 @@
-/** What ends work or sends it back: settle, reconcile, cancel, retry, time out, rescue. */
+/** What ends work or sends it back: settle, cancel, retry, time out. */
 
 import { expect } from "vitest";
 import { SchedulerError } from "../../packages/core/src/domain/errors.ts";
 import { failOverdueOnce } from "../../packages/core/src/engine/queue-timer.ts";
-import { reconcileOnce } from "../../packages/core/src/engine/reconciler.ts";
-import { rescueOnce } from "../../packages/core/src/engine/rescuer.ts";
 import type { SchedulerEvent } from "../../packages/core/src/engine/telemetry.ts";
-import { took } from "./coverage.ts";
-import { labelOf, type ModelInstance, type ModelTaskRun, newestOf, taskRunsOf } from "./model.ts";
-import { addAttempt, backToPending, cancel as cancelIt, end, tally, unstart } from "./moves.ts";
-import { outcomeOf, settleIt } from "./outcomes.ts";
+import { type Path, took } from "./coverage.ts";
+import { type Hold, labelOf, type ModelInstance, type ModelTaskRun, newestOf, taskRunsOf } from "./model.ts";
+import { addAttempt, cancel as cancelIt, end, tally } from "./moves.ts";
+import { meaningOf, outcomeOf, settleIt } from "./outcomes.ts";
+import { databaseNow, expectNextPolls } from "./outside-jobs.ts";
 import { pendingOf } from "./passes.ts";
 import { BATCH, type Rig, type RigInstance, unlessLost } from "./rig.ts";
-import { type Command, pick, pickHolder, pickInstance, pickRun, pickTask, type Scene } from "./scene.ts";
+import { type Command, pick, pickHolder, pickRun, pickTask, type Scene } from "./scene.ts";
 import { type OutcomeName, QUEUED_MS } from "./steps.ts";
 
-const MOST_INTERRUPTIONS = 3;
 const quietly = (): void => {};
 
 export const settle: Command<"settle"> = async (scene, { instance: which, outcomes, losesAnswer }) => {
@@ -46,108 +44,54 @@ async function settleThese(
   for (const [{ taskRunId }, name] of ends) {
     const execution = held.all().find(({ claim }) => claim.taskRunId === taskRunId);
     if (execution === undefined) throw new Error(`${taskRunId} is not held`);
+    const outcome = await outcomeOf(execution, name);
     held.endExecution(execution);
-    settler.add(execution.claim, instance.instanceId, outcomeOf(name), held);
+    settler.add(execution.claim, instance.instanceId, outcome, held);
   }
   events.length = 0;
+  const since = await databaseNow(scene.rig);
   if (losesAnswer) {
     instance.loseNextAnswer();
     expect(await unlessLost(settler.settleOnce)).toBeNull();
     took(scene.coverage, "settle answered twice");
   }
   while ((await settler.settleOnce()).left > 0);
-  const expected = ends.map(([taskRun, name], index) => {
-    const claimNo = known.held.get(taskRun)?.claimNo ?? 0;
+  const meant = ends.map(([taskRun, name]) => {
+    const hold = holdOf(known, taskRun);
     known.held.delete(taskRun);
-    const told = settleIt(scene, taskRun, name, { claimNo, by: known.instanceId });
+    return { taskRun, claimNo: hold.claimNo, meaning: meaningOf(scene, taskRun, name, hold) };
+  });
+  const nextPolls = new Map<ModelTaskRun, number>();
+  const expected = meant.map(({ taskRun, claimNo, meaning }, index) => {
+    const told = settleIt(scene, taskRun, meaning, { claimNo, by: known.instanceId, nextPolls });
     return `${index} ${labelOf(taskRun)} ${told}`;
   });
   const told = ends.map(([taskRun], index) => `${index} ${labelOf(taskRun)} ${toldOf(events, taskRun)}`);
   expect(told, "what the settler told").toEqual(expected);
+  await expectNextPolls(scene.rig, since, nextPolls);
 }
+
+function holdOf({ held }: ModelInstance, taskRun: ModelTaskRun): Hold {
+  const hold = held.get(taskRun);
+  if (hold === undefined) throw new Error(`${labelOf(taskRun)} is not held`);
+  return hold;
+}
+
+const TOLD: Readonly<Partial<Record<SchedulerEvent["type"], readonly string[]>>> = {
+  "task_run.deferred": ["deferred"],
+  "task_run.let_go": ["let go"],
+  "task_run.polled": ["polled"],
+  "task_run.refused": ["refused"],
+};
 
 function toldOf(events: readonly SchedulerEvent[], { taskRunId }: ModelTaskRun): string {
   return events
     .flatMap((event) => {
-      if (event.type === "task_run.settled" && event.taskRunId === taskRunId) return [event.status];
-      if (event.type === "task_run.deferred" && event.taskRunId === taskRunId) return ["deferred"];
-      return event.type === "task_run.refused" && event.taskRunId === taskRunId ? ["refused"] : [];
+      if (!("taskRunId" in event) || event.taskRunId !== taskRunId) return [];
+      return event.type === "task_run.settled" ? [event.status] : (TOLD[event.type] ?? []);
     })
     .join();
 }
-
-export const reconcile: Command<"reconcile"> = async (scene, { instance: which }) => {
-  const chosen = pickInstance(scene, which);
-  if (chosen === null) return false;
-  const { rig, model, coverage } = scene;
-  const { instance, known } = chosen;
-  const told: string[] = [];
-  const given = await reconcileOnce({
-    pool: rig.pool,
-    instanceId: instance.instanceId,
-    held: instance.held,
-    emit: (event) => {
-      if (event.type === "task_run.handed_back") told.push(`back ${event.taskRunId}`);
-      if (event.type === "task_run.aborted") told.push(`abort ${event.taskRunId}`);
-    },
-  });
-  const mine = taskRunsOf(model).filter(
-    ({ status, claimedBy }) => status === "RUNNING" && claimedBy === known.instanceId,
-  );
-  const lost = mine.filter((taskRun) => known.held.get(taskRun)?.claimNo !== taskRun.claimNo);
-  const expected = [
-    ...lost.filter(({ canceling }) => !canceling).map(({ taskRunId }) => `back ${taskRunId}`),
-    ...tellHeld(known),
-  ];
-  for (const taskRun of lost) {
-    if (taskRun.canceling) end(taskRun, "CANCELED", "CANCELED");
-    else {
-      backToPending(taskRun);
-      unstart(taskRun, model);
-    }
-  }
-  expect(given, "given up").toBe(lost.length);
-  expect(told.toSorted(), "what reconcile told").toEqual(expected.toSorted());
-  if (lost.length > 0) took(coverage, "handed back");
-  if (told.some((text) => text.startsWith("abort"))) took(coverage, "aborted");
-  return true;
-};
-
-/** Whom it tells to stop: silently where somebody asked for it, aloud where it is not its own any more. */
-function tellHeld({ held, instanceId }: ModelInstance): readonly string[] {
-  return [...held].flatMap(([taskRun, hold]) => {
-    const isOurs =
-      taskRun.status === "RUNNING" && taskRun.claimNo === hold.claimNo && taskRun.claimedBy === instanceId;
-    if (hold.told || (isOurs && !taskRun.canceling)) return [];
-    hold.told = true;
-    return isOurs ? [] : [`abort ${taskRun.taskRunId}`];
-  });
-}
-
-export const rescue: Command<"rescue"> = async ({ rig, model, coverage }) => {
-  const rescued = await rescueOnce({ pool: rig.pool, graceMs: 0, batchSize: BATCH, emit: quietly });
-  for (const instance of model.instances) if (instance.expired) instance.state = "DEAD";
-  const dead = new Set(
-    model.instances.filter(({ state }) => state === "DEAD").map((each) => each.instanceId),
-  );
-  const lost = taskRunsOf(model).filter(
-    ({ status, claimedBy }) => status === "RUNNING" && claimedBy !== null && dead.has(claimedBy),
-  );
-  for (const taskRun of lost) {
-    if (taskRun.canceling) end(taskRun, "CANCELED", "CANCELED");
-    else if (taskRun.task.wish.onLost === "fail") end(taskRun, "FAILED", "LEASE_LOST");
-    else if (taskRun.interruptions >= MOST_INTERRUPTIONS) {
-      end(taskRun, "FAILED", "TOO_MANY_INTERRUPTIONS");
-      took(coverage, "too many interruptions");
-    } else {
-      const next = { interruptions: taskRun.interruptions + 1, later: false, keeps: true };
-      end(taskRun, "FAILED", "LEASE_LOST", next);
-      if (taskRun.task.kept.size > 0) took(coverage, "resource kept");
-    }
-  }
-  expect(rescued, "rescued").toBe(lost.length);
-  return lost.length > 0;
-};
 
 export const cancel: Command<"cancel"> = async (scene, { which, byTask }) => {
   const task = pickTask(scene, which);
@@ -155,9 +99,14 @@ export const cancel: Command<"cancel"> = async (scene, { which, byTask }) => {
   const taskRun = byTask ? newestOf(task) : (pick(task.attempts, which) ?? newestOf(task));
   const answer = await scene.rig.scheduler.cancel(byTask ? task.taskId : taskRun.taskRunId);
   expect(answer, `cancel of ${labelOf(taskRun)}`).toBe(cancelIt(taskRun));
-  if (answer === "canceling") took(scene.coverage, "canceled while running");
+  if (answer === "canceling") took(scene.coverage, pathOfCancel(taskRun));
   return answer !== "ended";
 };
+
+function pathOfCancel({ letGo, claimedBy }: ModelTaskRun): Path {
+  if (!letGo) return "canceled while running";
+  return claimedBy === null ? "canceled while outside" : "canceled while polled";
+}
 
 export const cancelRun: Command<"cancelRun"> = async (scene, { which }) => {
   const run = pickRun(scene, which);

@@ -55,8 +55,21 @@ export interface ModelTaskRun {
   parked: Cause | null;
   claimNo: number | null;
   claimedBy: string | null;
+  /** An outside job has gone on with it once. */
+  letGo: boolean;
+  job: ModelJob | null;
   /** Of its run, queue, key and resources. */
   readonly holds: Set<string>;
+}
+
+/** What goes on outside, or would after a loss. */
+export interface ModelJob {
+  handle: string;
+  /** When it is polled next; never: an instance has it. */
+  poll: "never" | "due" | "later" | "at the deadline";
+  overdue: boolean;
+  /** Instances that were lost with it since it was last asked. */
+  losses: number;
 }
 
 export interface ModelRun {
@@ -75,7 +88,16 @@ export interface ModelInstance {
   /** Its process has ended: it does nothing any more, and nobody was told. */
   gone: boolean;
   /** What it believes to run. */
-  readonly held: Map<ModelTaskRun, { readonly claimNo: number; told: boolean }>;
+  readonly held: Map<ModelTaskRun, Hold>;
+}
+
+export interface Hold {
+  readonly claimNo: number;
+  /** It was told to stop. */
+  told: boolean;
+  handle: "none" | "unsure" | "kept";
+  /** It is to be asked after, and this was known when it was taken; null: it is executed. */
+  readonly job: { readonly overdue: boolean; readonly cancelRequested: boolean } | null;
 }
 
 export interface Model {
@@ -123,6 +145,15 @@ export function isOpen({ status }: ModelTaskRun): boolean {
 
 export function isActive({ status }: Pick<ModelTaskRun, "status">): boolean {
   return status === "AVAILABLE" || status === "RUNNING";
+}
+
+/** Its claim is the current one. */
+export function isHeldBy(
+  { status, claimNo, claimedBy }: ModelTaskRun,
+  instanceId: string,
+  hold: Pick<Hold, "claimNo">,
+): boolean {
+  return status === "RUNNING" && claimNo === hold.claimNo && claimedBy === instanceId;
 }
 
 export function isLive({ state, expired }: ModelInstance): boolean {

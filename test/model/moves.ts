@@ -37,6 +37,8 @@ export function addAttempt(task: ModelTask, { interruptions, later }: Omit<Next,
     parked: later ? { gate: "RUN_AT", key: "" } : null,
     claimNo: null,
     claimedBy: null,
+    letGo: false,
+    job: null,
     holds: new Set(),
   };
   task.attempts.push(taskRun);
@@ -56,7 +58,7 @@ export function end(
     }
   }
   holds.clear();
-  Object.assign(taskRun, { status, outcome, parked: null });
+  Object.assign(taskRun, { status, outcome, parked: null, job: null });
   if (next === null) task.kept.clear();
   else addAttempt(task, next);
 }
@@ -65,15 +67,23 @@ export function end(
 export function cancel(taskRun: ModelTaskRun): "canceled" | "canceling" | "ended" {
   if (taskRun.status !== "PENDING" && !isActive(taskRun)) return "ended";
   taskRun.canceling = true;
-  if (taskRun.status === "RUNNING") return "canceling";
+  if (taskRun.status === "RUNNING") {
+    hasten(taskRun);
+    return "canceling";
+  }
   end(taskRun, "CANCELED", "CANCELED");
   return "canceled";
+}
+
+/** Whoever polls next is to end it; an instance that has it is told. */
+function hasten({ job }: ModelTaskRun): void {
+  if (job !== null && job.poll !== "never") job.poll = "due";
 }
 
 export function backToPending(taskRun: ModelTaskRun, later = false): void {
   taskRun.holds.clear();
   const parked = later ? { gate: "RUN_AT" as const, key: "" } : null;
-  Object.assign(taskRun, { status: "PENDING", claimedBy: null, later, parked });
+  Object.assign(taskRun, { status: "PENDING", claimedBy: null, later, parked, job: null });
 }
 
 export function admit(taskRun: ModelTaskRun, model: Model): void {

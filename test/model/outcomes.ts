@@ -1,14 +1,24 @@
 /** What an execution came to, and what the oracle makes of it. */
 
 import type { Outcome } from "../../packages/core/src/domain/settlement.ts";
+import { goesOnOutside, POLL_AT_ONCE } from "../../packages/core/src/engine/execution-limits.ts";
+import type { HeldClaim } from "../../packages/core/src/engine/held-claims.ts";
 import { took } from "./coverage.ts";
-import type { ModelTaskRun } from "./model.ts";
-import { backToPending, end, type Next } from "./moves.ts";
+import { DONE, failed, lost, type Meaning, STOPPED } from "./meanings.ts";
+import { type Hold, isHeldBy, type ModelTaskRun } from "./model.ts";
+import { backToPending, end } from "./moves.ts";
+import { type JobAsked, letGoIt, returnIt } from "./outside-jobs.ts";
+import { ask, meaningOfPoll } from "./poll-answers.ts";
 import type { Scene } from "./scene.ts";
-import type { OutcomeName } from "./steps.ts";
+import { DEADLINE_MS, type OutcomeName } from "./steps.ts";
 
 const HOUR_MS = 3_600_000;
-const MOST_INTERRUPTIONS = 3;
+
+const LET_GO: Readonly<Record<"letGo" | "letGoAtOnce" | "letGoTooLong", JobAsked>> = {
+  letGo: { handle: "job", pollInMs: HOUR_MS, deadlineInMs: DEADLINE_MS },
+  letGoAtOnce: { handle: "short job", pollInMs: 0, deadlineInMs: DEADLINE_MS },
+  letGoTooLong: { handle: "long job", pollInMs: 2 * DEADLINE_MS, deadlineInMs: DEADLINE_MS },
+};
 
 const OUTCOMES: Readonly<Record<OutcomeName, Outcome>> = {
   success: { kind: "succeeded", output: 1 },
@@ -27,46 +37,104 @@ const OUTCOMES: Readonly<Record<OutcomeName, Outcome>> = {
   stuck: { kind: "stuck", message: "still there", byShutdown: false },
   stuckInShutdown: { kind: "stuck", message: "still there", byShutdown: true },
   shutdown: { kind: "instance_lost", code: "SHUTDOWN", instanceName: "one" },
+  letGo: { kind: "let_go", ...LET_GO.letGo },
+  letGoAtOnce: { kind: "let_go", ...LET_GO.letGoAtOnce },
+  letGoTooLong: { kind: "let_go", ...LET_GO.letGoTooLong },
 };
 
-export function outcomeOf(name: OutcomeName): Outcome {
-  return OUTCOMES[name];
+export async function outcomeOf(held: HeldClaim, name: OutcomeName): Promise<Outcome> {
+  if (held.claim.job !== null) return await ask(held, name);
+  const isParting = name === "shutdown" || name === "stuckInShutdown";
+  return isParting && goesOnOutside(held) ? POLL_AT_ONCE : OUTCOMES[name];
+}
+
+const MEANINGS: Readonly<Record<OutcomeName, (taskRun: ModelTaskRun) => Meaning>> = {
+  success: () => DONE,
+  stopped: () => STOPPED,
+  failure: (taskRun) => failed(taskRun, "HANDLER_FAILED", { later: false, keeps: false }),
+  failureForLater: (taskRun) => failed(taskRun, "HANDLER_FAILED", { later: true, keeps: false }),
+  failureForGood: () => ({ sort: "end", status: "FAILED", outcome: "HANDLER_FAILED", next: null }),
+  // It may still be at work.
+  stuck: (taskRun) => failed(taskRun, "HANDLER_STUCK", { later: false, keeps: true }),
+  stuckInShutdown: (taskRun) => lost(taskRun, "HANDLER_STUCK", true),
+  shutdown: (taskRun) => lost(taskRun, "SHUTDOWN", false),
+  deferral: () => ({ sort: "deferred", later: false }),
+  deferralForLater: () => ({ sort: "deferred", later: true }),
+  letGo: () => ({ sort: "let go", job: LET_GO.letGo }),
+  letGoAtOnce: () => ({ sort: "let go", job: LET_GO.letGoAtOnce }),
+  letGoTooLong: () => ({ sort: "let go", job: LET_GO.letGoTooLong }),
+};
+
+export function meaningOf(scene: Scene, taskRun: ModelTaskRun, name: OutcomeName, hold: Hold): Meaning {
+  if (hold.job !== null) return meaningOfPoll(scene, taskRun, name, hold);
+  const isParting = name === "shutdown" || name === "stuckInShutdown";
+  if (isParting && hold.handle === "kept" && taskRun.task.wish.onLost === "resume") {
+    took(scene.coverage, "left to others by its handle");
+    return { sort: "polled", afterMs: 0, answered: false };
+  }
+  return MEANINGS[name](taskRun);
 }
 
 interface Claimed {
   readonly claimNo: number;
   readonly by: string;
+  /** Takes up in how many ms a job is polled next. */
+  readonly nextPolls: Map<ModelTaskRun, number>;
 }
 
-/** Answers what the settler must tell: the status it wrote, that it was deferred, or that it was refused. */
-export function settleIt(scene: Scene, taskRun: ModelTaskRun, name: OutcomeName, claimed: Claimed): string {
-  if (!isCurrent(taskRun, claimed)) return refuse(scene, taskRun, name, claimed);
-  if (isDeferral(name)) return deferIt(scene, taskRun, name === "deferralForLater");
-  const settlement = SETTLED[name](taskRun);
-  if (settlement.status === "FAILED" && taskRun.canceling) {
+/** Answers what the settler must tell: the status it wrote, how it parted from it, or that it was refused. */
+export function settleIt(scene: Scene, taskRun: ModelTaskRun, meaning: Meaning, claimed: Claimed): string {
+  if (!isHeldBy(taskRun, claimed.by, claimed)) return refuse(scene, taskRun, meaning, claimed);
+  switch (meaning.sort) {
+    case "end":
+      return endIt(scene, taskRun, meaning);
+    case "deferred":
+      return deferIt(scene, taskRun, meaning.later);
+    case "let go":
+      took(scene.coverage, taskRun.canceling ? "let go under a cancel" : "let go");
+      claimed.nextPolls.set(taskRun, letGoIt(taskRun, meaning.job));
+      return meaning.sort;
+    case "polled":
+      pollAgain(scene, taskRun, meaning, claimed);
+      return meaning.sort;
+  }
+}
+
+function pollAgain(
+  { coverage }: Scene,
+  taskRun: ModelTaskRun,
+  { afterMs, answered }: Extract<Meaning, { sort: "polled" }>,
+  { nextPolls }: Claimed,
+): void {
+  const nextMs = returnIt(taskRun, afterMs);
+  if (nextMs !== null) nextPolls.set(taskRun, nextMs);
+  // Whoever got an answer lives: the losses before were no fault of the asking.
+  if (answered && taskRun.job !== null) taskRun.job.losses = 0;
+  took(coverage, "polled again");
+}
+
+function refuse({ coverage }: Scene, taskRun: ModelTaskRun, { sort }: Meaning, claimed: Claimed): string {
+  took(coverage, "settle refused");
+  if (taskRun.claimNo !== claimed.claimNo) return "refused";
+  // What was canceled under this very claim, by whoever rescued it, is no surprise to it; nor that others poll on.
+  if (sort === "end" && taskRun.status === "CANCELED") return "CANCELED";
+  const goesOn = taskRun.status === "RUNNING" && taskRun.claimedBy === null && taskRun.letGo;
+  return goesOn && (sort === "let go" || sort === "polled") ? sort : "refused";
+}
+
+function endIt(
+  { coverage }: Scene,
+  taskRun: ModelTaskRun,
+  { status, outcome, next }: Extract<Meaning, { sort: "end" }>,
+): string {
+  if (taskRun.letGo) took(coverage, "outside job ended");
+  if (status === "FAILED" && taskRun.canceling) {
     end(taskRun, "CANCELED", "CANCELED");
     return "CANCELED";
   }
-  end(taskRun, settlement.status, settlement.outcome, settlement.next);
-  if (taskRun.task.kept.size > 0) took(scene.coverage, "resource kept");
-  return settlement.status;
-}
-
-function isCurrent({ status, claimNo, claimedBy }: ModelTaskRun, claimed: Claimed): boolean {
-  return status === "RUNNING" && claimNo === claimed.claimNo && claimedBy === claimed.by;
-}
-
-function refuse({ coverage }: Scene, taskRun: ModelTaskRun, name: OutcomeName, claimed: Claimed): string {
-  took(coverage, "settle refused");
-  // What was canceled under this very claim, by whoever rescued it, is no surprise to it.
-  const knows = taskRun.claimNo === claimed.claimNo && taskRun.status === "CANCELED";
-  return knows && !isDeferral(name) ? "CANCELED" : "refused";
-}
-
-type Deferral = "deferral" | "deferralForLater";
-
-function isDeferral(name: OutcomeName): name is Deferral {
-  return name === "deferral" || name === "deferralForLater";
+  end(taskRun, status, outcome, next);
+  if (taskRun.task.kept.size > 0) took(coverage, "resource kept");
+  return status;
 }
 
 function deferIt({ coverage }: Scene, taskRun: ModelTaskRun, later: boolean): string {
@@ -78,40 +146,4 @@ function deferIt({ coverage }: Scene, taskRun: ModelTaskRun, later: boolean): st
   backToPending(taskRun, later);
   took(coverage, "deferred");
   return "deferred";
-}
-
-interface Settled {
-  readonly status: "DONE" | "FAILED" | "CANCELED";
-  readonly outcome: string;
-  readonly next: Next | null;
-}
-
-const SETTLED: Readonly<Record<Exclude<OutcomeName, Deferral>, (taskRun: ModelTaskRun) => Settled>> = {
-  success: () => ({ status: "DONE", outcome: "SUCCEEDED", next: null }),
-  stopped: () => ({ status: "CANCELED", outcome: "CANCELED", next: null }),
-  failure: (taskRun) => failed(taskRun, "HANDLER_FAILED", { later: false, keeps: false }),
-  failureForLater: (taskRun) => failed(taskRun, "HANDLER_FAILED", { later: true, keeps: false }),
-  failureForGood: () => ({ status: "FAILED", outcome: "HANDLER_FAILED", next: null }),
-  // It may still be at work.
-  stuck: (taskRun) => failed(taskRun, "HANDLER_STUCK", { later: false, keeps: true }),
-  stuckInShutdown: (taskRun) => lost(taskRun, "HANDLER_STUCK", true),
-  shutdown: (taskRun) => lost(taskRun, "SHUTDOWN", false),
-};
-
-/** Attempts that ended with their instance do not count as failures. */
-function failed(
-  { attempt, interruptions, task }: ModelTaskRun,
-  outcome: string,
-  { later, keeps }: { readonly later: boolean; readonly keeps: boolean },
-): Settled {
-  const again = attempt - interruptions < task.wish.attempts;
-  const next = again ? { interruptions, later: later || task.wish.backsOff, keeps } : null;
-  return { status: "FAILED", outcome, next };
-}
-
-function lost({ interruptions, task }: ModelTaskRun, outcome: string, keeps: boolean): Settled {
-  if (task.wish.onLost === "fail") return { status: "FAILED", outcome, next: null };
-  if (interruptions >= MOST_INTERRUPTIONS)
-    return { status: "FAILED", outcome: "TOO_MANY_INTERRUPTIONS", next: null };
-  return { status: "FAILED", outcome, next: { interruptions: interruptions + 1, later: false, keeps } };
 }

@@ -1,14 +1,16 @@
 /** The product, step by step, on a real PostgreSQL: one pool, callers that never start, instances without timers. */
 
-import type { InstanceId } from "../../packages/core/src/domain/ids.ts";
+import { asTaskRunId, type InstanceId } from "../../packages/core/src/domain/ids.ts";
 import { claimOnce } from "../../packages/core/src/engine/claimer.ts";
-import { HeldClaims } from "../../packages/core/src/engine/held-claims.ts";
+import { type HeldClaim, HeldClaims } from "../../packages/core/src/engine/held-claims.ts";
+import { takeDueOnce } from "../../packages/core/src/engine/poller.ts";
 import { createScheduler } from "../../packages/core/src/engine/scheduler.ts";
 import type { Scheduler } from "../../packages/core/src/engine/scheduler-face.ts";
 import { createSettler, type Settler } from "../../packages/core/src/engine/settler.ts";
 import type { SchedulerEvent } from "../../packages/core/src/engine/telemetry.ts";
 import { openPool, type Pool } from "../../packages/core/src/store/database.ts";
 import { joinCluster } from "../../packages/core/src/store/instances/instance.ts";
+import { keepHandle } from "../../packages/core/src/store/outside-jobs/let-go.ts";
 import type { Claim } from "../../packages/core/src/store/task-runs/claim.ts";
 import { createTestDatabase, type TestDatabase } from "../../packages/core/src/testing/test-database.ts";
 import type { Kind } from "./steps.ts";
@@ -33,6 +35,10 @@ export interface RigInstance {
   /** The commit of its next transaction is there, and its answer is not. */
   readonly loseNextAnswer: () => void;
   readonly claim: () => Promise<readonly Claim[]>;
+  /** Takes outside jobs that are due. */
+  readonly poll: () => Promise<readonly Claim[]>;
+  /** In the name of an execution that it holds. False: it is not its own any more. */
+  readonly keepHandle: (taskRunId: string, handle: string, deadlineInMs: number) => Promise<boolean>;
 }
 
 export const BATCH = 100;
@@ -81,9 +87,34 @@ export async function joinRig(
       const mine = { pool: wire.pool, instanceId, kinds, slots, batchSize: BATCH, held };
       return (await claimOnce({ ...mine, isTrusted: () => true })).map(({ claim }) => claim);
     },
+    poll: async () => {
+      const mine = { pool: wire.pool, instanceId, kinds, held };
+      return (await takeDueOnce({ ...mine, isTrusted: () => true })).map(({ claim }) => claim);
+    },
+    keepHandle: async (taskRunId, handle, deadlineInMs) => {
+      const execution = held.get(asTaskRunId(taskRunId));
+      if (execution === undefined) throw new Error(`${taskRunId} is not held`);
+      return await keepHandleOf(wire.pool, execution, instanceId, { handle, deadlineInMs });
+    },
   };
   instances.push(instance);
   return instance;
+}
+
+/** As an execution does it that asks for it. */
+async function keepHandleOf(
+  pool: Pool,
+  execution: HeldClaim,
+  claimedBy: InstanceId,
+  job: { readonly handle: string; readonly deadlineInMs: number },
+): Promise<boolean> {
+  const { taskRunId, claimNo } = execution.claim;
+  if (execution.handle === "none") execution.handle = "unsure";
+  const stored = await pool.transaction(
+    async (tx) => await keepHandle(tx, { taskRunId, claimNo, claimedBy }, job),
+  );
+  if (stored) execution.handle = "kept";
+  return stored;
 }
 
 class AnswerLost extends Error {}

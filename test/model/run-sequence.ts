@@ -5,7 +5,9 @@ import { compare } from "./compare.ts";
 import { type Coverage, count } from "./coverage.ts";
 import * as ends from "./end-commands.ts";
 import * as instances from "./instance-commands.ts";
-import { emptyModel, isOpen, taskRunsOf } from "./model.ts";
+import * as losses from "./loss-commands.ts";
+import { emptyModel, isOpen, type Model, type ModelTaskRun, taskRunsOf } from "./model.ts";
+import * as outside from "./outside-commands.ts";
 import type { Rig } from "./rig.ts";
 import * as rules from "./rule-commands.ts";
 import type { Command, Scene } from "./scene.ts";
@@ -23,10 +25,15 @@ const COMMANDS: { readonly [Name in Step["do"]]: Command<Name> } = {
   claim: work.claim,
   loseClaim: work.loseClaim,
   explain: work.explain,
+  poll: outside.poll,
+  losePoll: outside.losePoll,
+  keepHandle: outside.keepHandle,
+  passPolls: outside.passPolls,
+  passDeadline: outside.passDeadline,
   settle: ends.settle,
   settleOne: ends.settleOne,
-  reconcile: ends.reconcile,
-  rescue: ends.rescue,
+  reconcile: losses.reconcile,
+  rescue: losses.rescue,
   cancel: ends.cancel,
   cancelRun: ends.cancelRun,
   retry: ends.retry,
@@ -104,6 +111,7 @@ async function bringToAnEnd(scene: Scene): Promise<void> {
     await take(scene, { do: "passPeriod" });
     await take(scene, { do: "promote" });
     await take(scene, { do: "claim", instance: last });
+    if (jobsOf(model).length > 0) await take(scene, { do: "poll", instance: last });
     await take(scene, { do: "settle", instance: last, outcomes: ["success"], losesAnswer: false });
   }
   expect(taskRunsOf(model).filter(isOpen).length, "task runs that are still open").toBe(0);
@@ -112,6 +120,10 @@ async function bringToAnEnd(scene: Scene): Promise<void> {
     const { rows } = await rig.db.client.query(`SELECT * FROM signalbox.${table}`);
     expect(rows, `what is left in ${table}`).toEqual([]);
   }
+}
+
+function jobsOf(model: Model): readonly ModelTaskRun[] {
+  return taskRunsOf(model).filter(({ job }) => job !== null);
 }
 
 function openEverything({ model }: Scene): readonly Step[] {
@@ -129,6 +141,7 @@ function openEverything({ model }: Scene): readonly Step[] {
     ...model.tasks
       .filter(({ stops }) => stops.size > 0)
       .map(() => ({ do: "takeOffStop" as const, which: 0 })),
+    ...jobsOf(model).map(() => ({ do: "passDeadline" as const, which: 0 })),
     ...alive.map(() => ({ do: "expire" as const, instance: 0 })),
     { do: "rescue" },
     { do: "join", kinds: KINDS, slots: 10 },

@@ -1,7 +1,7 @@
 /** The whole of the database that the oracle speaks about, in one statement. */
 
 import type { TestDatabase } from "../../packages/core/src/testing/test-database.ts";
-import type { GateName, Status } from "./model.ts";
+import type { GateName, ModelJob, Status } from "./model.ts";
 
 export interface SeenTaskRun {
   readonly taskId: string;
@@ -18,6 +18,8 @@ export interface SeenTaskRun {
   readonly later: boolean;
   readonly enqueuedUs: number;
   readonly availableUs: number | null;
+  readonly letGo: boolean;
+  readonly job: ModelJob | null;
   readonly blockedOn: GateName | null;
   readonly blockedKey: string | null;
 }
@@ -54,6 +56,11 @@ const LOOK = `
         'claimNo', t.claim_no, 'claimedBy', t.claimed_by, 'canceling', t.cancel_requested_at IS NOT NULL,
         'later', t.status = 'PENDING' AND coalesce(t.run_at > clock_timestamp(), false),
         'enqueuedUs', ${US("t.enqueued_at")}, 'availableUs', ${US("t.available_at")},
+        'letGo', t.let_go_at IS NOT NULL, 'job', (
+          SELECT json_build_object('handle', j.handle, 'losses', j.losses, 'overdue', j.deadline <= clock_timestamp(),
+              'poll', CASE WHEN j.next_poll_at = 'infinity' THEN 'never' WHEN j.next_poll_at <= clock_timestamp() THEN 'due'
+                           WHEN j.next_poll_at = j.deadline THEN 'at the deadline' ELSE 'later' END)
+            FROM signalbox.outside_job AS j WHERE j.task_run_id = t.id),
         'blockedOn', w.blocked_on, 'blockedKey', w.blocked_key)), '[]')
       FROM signalbox.task_run AS t LEFT JOIN signalbox.waiting AS w ON w.task_run_id = t.id),
     'holds', (SELECT coalesce(json_agg(json_build_object(

@@ -17,7 +17,7 @@ export interface Wish {
   readonly attempts: number;
   /** Whether the attempt after a failure waits. */
   readonly backsOff: boolean;
-  readonly onLost: "retry" | "fail";
+  readonly onLost: "retry" | "fail" | "resume";
   readonly timesOut: boolean;
 }
 
@@ -30,8 +30,9 @@ export type Step =
   | { readonly do: "enqueue"; readonly tasks: readonly Wish[] }
   | { readonly do: "enqueueRun"; readonly tasks: readonly Wish[]; readonly limit: number }
   | { readonly do: "enqueueLargeRun"; readonly size: number }
-  | { readonly do: "pass" | "promote" | "sweep" | "rescue" | "passTime" | "passPeriod" }
-  | { readonly do: "claim" | "loseClaim" | "reconcile" | "renew"; readonly instance: number }
+  | { readonly do: "pass" | "promote" | "sweep" | "rescue" | "passTime" | "passPeriod" | "passPolls" }
+  | { readonly do: "claim" | "loseClaim" | "poll" | "losePoll"; readonly instance: number }
+  | { readonly do: "reconcile" | "renew"; readonly instance: number }
   | { readonly do: "crash" | "expire" | "drain" | "leave"; readonly instance: number }
   | { readonly do: "join"; readonly kinds: readonly Kind[]; readonly slots: number }
   | {
@@ -47,6 +48,13 @@ export type Step =
       readonly which: number;
       readonly outcome: OutcomeName;
     }
+  | {
+      readonly do: "keepHandle";
+      readonly instance: number;
+      readonly which: number;
+      readonly losesAnswer: boolean;
+    }
+  | { readonly do: "passDeadline"; readonly which: number }
   | { readonly do: "cancel" | "retry"; readonly which: number; readonly byTask: boolean }
   | { readonly do: "cancelRun"; readonly which: number }
   | { readonly do: "timeOut" | "putStop" | "takeOffStop" | "explain" | "trespass"; readonly which: number }
@@ -76,6 +84,9 @@ export const OUTCOMES = [
   "stuck",
   "stuckInShutdown",
   "shutdown",
+  "letGo",
+  "letGoAtOnce",
+  "letGoTooLong",
 ] as const;
 export const KINDS: readonly Kind[] = ["work", "rare"];
 export const QUEUES: readonly string[] = ["default", "mail"];
@@ -85,6 +96,9 @@ export const RATE = "sms";
 export const STOP = "APPROVAL";
 /** How long a task that can time out may wait: longer than any sequence takes. */
 export const QUEUED_MS = 86_400_000;
+
+/** How long an outside job may take: longer than any sequence does. */
+export const DEADLINE_MS = 86_400_000;
 
 /** A task that nothing stands in the way of. */
 export const PLAIN: Wish = {

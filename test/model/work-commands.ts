@@ -138,7 +138,8 @@ export const claim: Command<"claim"> = async (scene, { instance: which }) => {
   }
   const numbers = new Set(claims.map(({ claimNo }) => claimNo));
   if (numbers.size > 0) start(scene.model, known, got, numbers);
-  for (const taskRun of got) known.held.set(taskRun, { claimNo: taskRun.claimNo ?? 0, told: false });
+  for (const taskRun of got)
+    known.held.set(taskRun, { claimNo: taskRun.claimNo ?? 0, told: false, handle: "none", job: null });
   return got.length > 0;
 };
 
@@ -171,7 +172,8 @@ function takenOf(model: Model, ids: readonly string[]): readonly ModelTaskRun[] 
 }
 
 function freeSlotsOf({ slots, held }: ModelInstance): number {
-  return slots - held.size;
+  // A look at an outside job takes none.
+  return slots - [...held.values()].filter(({ job }) => job === null).length;
 }
 
 function offeredTo(instance: ModelInstance, model: Model): readonly ModelTaskRun[] {
