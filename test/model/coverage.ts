@@ -27,6 +27,8 @@ const PATHS = [
   "retry refused",
   "run reopened",
   "queue timeout",
+  "canceled many",
+  "retried many",
   "lowered limit below what is active",
   "explained",
   "let go",

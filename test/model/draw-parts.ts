@@ -2,7 +2,9 @@
 
 import fc from "fast-check";
 import {
+  type Bulk,
   KEYS,
+  KINDS,
   type Kind,
   OUTCOMES,
   type OutcomeName,
@@ -49,6 +51,19 @@ export const scope: fc.Arbitrary<Scope> = fc.oneof(
 export const outcome = fc.constantFrom<OutcomeName>("success", "success", "failure", ...OUTCOMES);
 export const named = <Name extends Step["do"]>(...names: readonly Name[]): fc.Arbitrary<Name> =>
   fc.constantFrom(...names);
+
+/** Most name the newest tasks, some two of them the same. */
+const ids = fc.array(fc.record({ which: fc.nat(8), byTask: fc.boolean() }), { minLength: 1, maxLength: 6 });
+
+export const bulk: fc.Arbitrary<Bulk> = fc.oneof(
+  fc.record({ ids, run: fc.constant(null), kind: fc.constant(null) }),
+  fc.record({ ids: fc.constant(null), run: nat, kind: fc.constant(null) }),
+  fc.record({
+    ids: fc.option(ids),
+    run: fc.option(nat, { freq: 1 }),
+    kind: fc.option(fc.constantFrom(...KINDS)),
+  }),
+);
 
 export function some<Item>(item: fc.Arbitrary<Item>, most: number): fc.Arbitrary<Item[]> {
   return fc.array(item, { minLength: 1, maxLength: most });

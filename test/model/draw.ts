@@ -1,7 +1,7 @@
 /** Draws sequences: mostly work that goes on, with rules that change and instances that die meanwhile. */
 
 import fc from "fast-check";
-import { named, nat, outcome, scope, seldom, some, wish } from "./draw-parts.ts";
+import { bulk, named, nat, outcome, scope, seldom, some, wish } from "./draw-parts.ts";
 import { phrase } from "./phrases.ts";
 import { KEYS, type Kind, QUEUES, RESOURCES, type Step } from "./steps.ts";
 
@@ -51,6 +51,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: named("cancel"), which: nat, byTask: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: named("retry"), which: nat, byTask: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: named("cancelRun"), which: nat }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: named("cancelMany"),
+      filter: bulk,
+      status: fc.subarray(["PENDING" as const, "AVAILABLE" as const, "RUNNING" as const]),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: named("retryMany"),
+      filter: bulk,
+      status: fc.subarray(["FAILED" as const, "CANCELED" as const]),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: named("timeOut"), which: nat }) },
   { weight: 2, arbitrary: fc.record({ do: named("putStop", "takeOffStop"), which: nat }) },
   { weight: 8, arbitrary: fc.record({ do: named("explain"), which: nat }) },

@@ -45,6 +45,8 @@ export async function onePass(scene: Scene, sweeps = false): Promise<boolean> {
   return pass.more || (sweeps && (moved || pass.promoted.length > 0));
 }
 
+/** A pass takes a hundred: with fewer, a sweep looks at all of them. */
+export const MOST_OPEN = 80;
 const MOST_PASSES = 60;
 
 /** As the promoter's loop does it: again as long as a pass says that there is more. */

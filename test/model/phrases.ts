@@ -1,8 +1,9 @@
 /** Steps that mean little without each other; drawn one by one they would seldom meet. */
 
 import fc from "fast-check";
-import { nat, outcome, scope, some, wish } from "./draw-parts.ts";
+import { bulk, nat, outcome, scope, some, wish } from "./draw-parts.ts";
 import {
+  type Bulk,
   KINDS,
   type OutcomeName,
   PLAIN,
@@ -35,6 +36,7 @@ interface Drawn {
   readonly which: number;
   readonly outcomes: readonly OutcomeName[];
   readonly what: Scope;
+  readonly filter: Bulk;
   readonly tasks: readonly Wish[];
 }
 
@@ -88,6 +90,26 @@ function ofOutsideJobs({ instance, which, outcomes, tasks }: Drawn): readonly (r
     [...begin, keep, ...lose, poll, settle],
     [...begin, keep, settleWith(instance, ["shutdown"]), poll, settle],
     [...begin, { ...keep, losesAnswer: true }, settle],
+  ];
+}
+
+/** What people do to many tasks at once. */
+function ofMany(drawn: Drawn): readonly (readonly Step[])[] {
+  const { instance, outcomes, filter, tasks } = drawn;
+  const begin: readonly Step[] = [
+    { do: "enqueueRun", tasks, limit: 0 },
+    { do: "promote" },
+    { do: "claim", instance },
+  ];
+  const settle = settleWith(instance, outcomes);
+  const fail = settleWith(instance, ["failureForGood"]);
+  const ofRun: Bulk = { ids: null, run: 0, kind: null };
+  const retryMany: Step = { do: "retryMany", filter, status: ["FAILED", "CANCELED"] };
+  const cancelMany: Step = { do: "cancelMany", filter, status: [] };
+  return [
+    [...begin, cancelMany, { do: "reconcile", instance }, settle],
+    [...begin, fail, retryMany, { do: "promote" }],
+    [...begin, fail, { ...cancelMany, filter: ofRun }, { ...retryMany, filter: ofRun }],
   ];
 }
 
@@ -162,10 +184,12 @@ const anything: fc.Arbitrary<Drawn> = fc.record({
   which: nat,
   outcomes: some(outcome, 3),
   what: scope,
+  filter: bulk,
   tasks: some(wish, 4),
 });
 
 export const phrase: fc.Arbitrary<readonly Step[]> = fc.oneof(
-  { weight: 3, arbitrary: anything.chain((each) => fc.constantFrom(...ofWork(each))) },
-  { weight: 1, arbitrary: anything.chain((each) => fc.constantFrom(...ofOutsideJobs(each))) },
+  { weight: 6, arbitrary: anything.chain((each) => fc.constantFrom(...ofWork(each))) },
+  { weight: 1, arbitrary: anything.chain((each) => fc.constantFrom(...ofMany(each))) },
+  { weight: 2, arbitrary: anything.chain((each) => fc.constantFrom(...ofOutsideJobs(each))) },
 );

@@ -1,6 +1,7 @@
 /** One sequence from an empty database to its end: every step on both sides, and the database compared after each. */
 
 import { expect } from "vitest";
+import * as bulk from "./bulk-commands.ts";
 import { compare } from "./compare.ts";
 import { type Coverage, count } from "./coverage.ts";
 import * as ends from "./end-commands.ts";
@@ -36,6 +37,8 @@ const COMMANDS: { readonly [Name in Step["do"]]: Command<Name> } = {
   rescue: losses.rescue,
   cancel: ends.cancel,
   cancelRun: ends.cancelRun,
+  cancelMany: bulk.cancelMany,
+  retryMany: bulk.retryMany,
   retry: ends.retry,
   timeOut: ends.timeOut,
   trespass,

@@ -26,6 +26,13 @@ export type OutcomeName = (typeof OUTCOMES)[number];
 /** A number names one of those that are there. */
 export type Scope = { readonly queue: string } | { readonly resource: string } | { readonly run: number };
 
+/** What a cancel or a retry of many is about; null: whatever there is. */
+export interface Bulk {
+  readonly ids: readonly { readonly which: number; readonly byTask: boolean }[] | null;
+  readonly run: number | null;
+  readonly kind: Kind | null;
+}
+
 export type Step =
   | { readonly do: "enqueue"; readonly tasks: readonly Wish[] }
   | { readonly do: "enqueueRun"; readonly tasks: readonly Wish[]; readonly limit: number }
@@ -57,6 +64,18 @@ export type Step =
   | { readonly do: "passDeadline"; readonly which: number }
   | { readonly do: "cancel" | "retry"; readonly which: number; readonly byTask: boolean }
   | { readonly do: "cancelRun"; readonly which: number }
+  | {
+      readonly do: "cancelMany";
+      readonly filter: Bulk;
+      /** None: all. */
+      readonly status: readonly ("PENDING" | "AVAILABLE" | "RUNNING")[];
+    }
+  | {
+      readonly do: "retryMany";
+      readonly filter: Bulk;
+      /** None: only what FAILED. */
+      readonly status: readonly ("FAILED" | "CANCELED")[];
+    }
   | { readonly do: "timeOut" | "putStop" | "takeOffStop" | "explain" | "trespass"; readonly which: number }
   | { readonly do: "pause" | "resume"; readonly what: Scope }
   | { readonly do: "setWindows"; readonly what: Scope; readonly windows: "none" | "open" | "closed" }

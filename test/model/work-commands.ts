@@ -18,13 +18,11 @@ import {
   taskRunsOf,
 } from "./model.ts";
 import { addAttempt, inClaimOrder } from "./moves.ts";
-import { onePass, pendingOf, promoteAll, sweepAll } from "./passes.ts";
+import { MOST_OPEN, onePass, pendingOf, promoteAll, sweepAll } from "./passes.ts";
 import { unlessLost } from "./rig.ts";
 import { type Command, pick, pickInstance, type Scene } from "./scene.ts";
 import { PLAIN, QUEUED_MS, STOP, type Wish } from "./steps.ts";
 
-/** A pass takes a hundred: with fewer, a sweep looks at all of them. */
-const MOST_OPEN = 80;
 const FAR_AHEAD = new Date("2090-01-01");
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
