@@ -29,6 +29,8 @@ const PATHS = [
   "queue timeout",
   "canceled many",
   "retried many",
+  "run pruned",
+  "kept what ended later",
   "lowered limit below what is active",
   "explained",
   "let go",

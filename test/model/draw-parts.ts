@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import {
   type Bulk,
+  type Ended,
   KEYS,
   KINDS,
   type Kind,
@@ -64,6 +65,10 @@ export const bulk: fc.Arbitrary<Bulk> = fc.oneof(
     kind: fc.option(fc.constantFrom(...KINDS)),
   }),
 );
+
+export const someEnds: fc.Arbitrary<Ended[]> = fc.subarray<Ended>(["DONE", "FAILED", "CANCELED"], {
+  minLength: 1,
+});
 
 export function some<Item>(item: fc.Arbitrary<Item>, most: number): fc.Arbitrary<Item[]> {
   return fc.array(item, { minLength: 1, maxLength: most });

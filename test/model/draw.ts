@@ -1,7 +1,7 @@
 /** Draws sequences: mostly work that goes on, with rules that change and instances that die meanwhile. */
 
 import fc from "fast-check";
-import { bulk, named, nat, outcome, scope, seldom, some, wish } from "./draw-parts.ts";
+import { bulk, named, nat, outcome, scope, seldom, some, someEnds, wish } from "./draw-parts.ts";
 import { phrase } from "./phrases.ts";
 import { KEYS, type Kind, QUEUES, RESOURCES, type Step } from "./steps.ts";
 
@@ -67,6 +67,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       status: fc.subarray(["FAILED" as const, "CANCELED" as const]),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ do: named("prune"), which: nat, statuses: someEnds }) },
   { weight: 2, arbitrary: fc.record({ do: named("timeOut"), which: nat }) },
   { weight: 2, arbitrary: fc.record({ do: named("putStop", "takeOffStop"), which: nat }) },
   { weight: 8, arbitrary: fc.record({ do: named("explain"), which: nat }) },

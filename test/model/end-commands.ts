@@ -1,7 +1,6 @@
 /** What ends work or sends it back: settle, cancel, retry, time out. */
 
 import { expect } from "vitest";
-import { SchedulerError } from "../../packages/core/src/domain/errors.ts";
 import { failOverdueOnce } from "../../packages/core/src/engine/queue-timer.ts";
 import type { SchedulerEvent } from "../../packages/core/src/engine/telemetry.ts";
 import { type Path, took } from "./coverage.ts";
@@ -10,7 +9,7 @@ import { addAttempt, cancel as cancelIt, end, tally } from "./moves.ts";
 import { meaningOf, outcomeOf, settleIt } from "./outcomes.ts";
 import { databaseNow, expectNextPolls } from "./outside-jobs.ts";
 import { pendingOf } from "./passes.ts";
-import { BATCH, type Rig, type RigInstance, unlessLost } from "./rig.ts";
+import { BATCH, codeOfError, type Rig, type RigInstance, unlessLost } from "./rig.ts";
 import { type Command, pick, pickHolder, pickRun, pickTask, type Scene } from "./scene.ts";
 import { type OutcomeName, QUEUED_MS } from "./steps.ts";
 
@@ -128,12 +127,7 @@ export const retry: Command<"retry"> = async (scene, { which, byTask }) => {
   const newest = newestOf(task);
   const can = meant === newest && (newest.status === "FAILED" || newest.status === "CANCELED");
   const wasOver = task.run !== null && tally(task.run.tasks).status !== "RUNNING";
-  const answer = await scene.rig.scheduler
-    .retry(byTask ? task.taskId : meant.taskRunId)
-    .catch((error: unknown) => {
-      if (error instanceof SchedulerError) return error.code;
-      throw error;
-    });
+  const answer = await codeOfError(scene.rig.scheduler.retry(byTask ? task.taskId : meant.taskRunId));
   if (!can) {
     expect(answer, `retry of ${labelOf(meant)}`).toBe("NOT_RETRYABLE");
     took(scene.coverage, "retry refused");

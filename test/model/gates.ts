@@ -12,6 +12,7 @@ import {
   type Model,
   type ModelTaskRun,
   modeAt,
+  newestOf,
   queueLimit,
   rateFree,
   taskRunsOf,
@@ -88,7 +89,8 @@ function isSmallerVersion(a: string, b: string): boolean {
 function largerDone(taskRun: ModelTaskRun, model: Model): readonly string[] {
   const { version, resources, outOfOrder } = taskRun.task.wish;
   if (version === null || outOfOrder || continuesAfterLoss(taskRun)) return [];
-  const larger = taskRunsOf(model).filter((other) => {
+  const former = model.pruned.map(newestOf);
+  const larger = [...taskRunsOf(model), ...former].filter((other) => {
     const theirs = other.task.wish.version;
     return other.status === "DONE" && theirs !== null && isSmallerVersion(version, theirs);
   });

@@ -36,6 +36,7 @@ export interface ModelTask {
   readonly attempts: ModelTaskRun[];
   /** Resources that are kept for it since an instance was lost with them, until it ends. */
   readonly kept: Set<string>;
+  pruned: boolean;
 }
 
 export interface ModelTaskRun {
@@ -74,6 +75,7 @@ export interface ModelJob {
 
 export interface ModelRun {
   readonly runId: string;
+  /** Also those that were pruned: it has counted them. */
   readonly tasks: ModelTask[];
   limit: number;
 }
@@ -102,6 +104,8 @@ export interface Hold {
 
 export interface Model {
   readonly tasks: ModelTask[];
+  /** They are gone. What they did stays done. */
+  readonly pruned: ModelTask[];
   readonly runs: ModelRun[];
   readonly instances: ModelInstance[];
   readonly queueLimits: Map<string, number>;
@@ -117,6 +121,7 @@ export interface Model {
 export function emptyModel(): Model {
   return {
     tasks: [],
+    pruned: [],
     runs: [],
     instances: [],
     queueLimits: new Map(),

@@ -115,7 +115,7 @@ function pollAgain(
 
 function refuse({ coverage }: Scene, taskRun: ModelTaskRun, { sort }: Meaning, claimed: Claimed): string {
   took(coverage, "settle refused");
-  if (taskRun.claimNo !== claimed.claimNo) return "refused";
+  if (taskRun.claimNo !== claimed.claimNo || taskRun.task.pruned) return "refused";
   // What was canceled under this very claim, by whoever rescued it, is no surprise to it; nor that others poll on.
   if (sort === "end" && taskRun.status === "CANCELED") return "CANCELED";
   const goesOn = taskRun.status === "RUNNING" && taskRun.claimedBy === null && taskRun.letGo;

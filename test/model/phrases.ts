@@ -1,9 +1,10 @@
 /** Steps that mean little without each other; drawn one by one they would seldom meet. */
 
 import fc from "fast-check";
-import { bulk, nat, outcome, scope, some, wish } from "./draw-parts.ts";
+import { bulk, nat, outcome, scope, some, someEnds, wish } from "./draw-parts.ts";
 import {
   type Bulk,
+  type Ended,
   KINDS,
   type OutcomeName,
   PLAIN,
@@ -37,6 +38,7 @@ interface Drawn {
   readonly outcomes: readonly OutcomeName[];
   readonly what: Scope;
   readonly filter: Bulk;
+  readonly statuses: readonly Ended[];
   readonly tasks: readonly Wish[];
 }
 
@@ -93,9 +95,9 @@ function ofOutsideJobs({ instance, which, outcomes, tasks }: Drawn): readonly (r
   ];
 }
 
-/** What people do to many tasks at once. */
+/** What people do to many tasks at once, and what becomes of those that have ended. */
 function ofMany(drawn: Drawn): readonly (readonly Step[])[] {
-  const { instance, outcomes, filter, tasks } = drawn;
+  const { instance, which, outcomes, filter, statuses, tasks } = drawn;
   const begin: readonly Step[] = [
     { do: "enqueueRun", tasks, limit: 0 },
     { do: "promote" },
@@ -106,10 +108,15 @@ function ofMany(drawn: Drawn): readonly (readonly Step[])[] {
   const ofRun: Bulk = { ids: null, run: 0, kind: null };
   const retryMany: Step = { do: "retryMany", filter, status: ["FAILED", "CANCELED"] };
   const cancelMany: Step = { do: "cancelMany", filter, status: [] };
+  const prune: Step = { do: "prune", which, statuses };
   return [
     [...begin, cancelMany, { do: "reconcile", instance }, settle],
     [...begin, fail, retryMany, { do: "promote" }],
     [...begin, fail, { ...cancelMany, filter: ofRun }, { ...retryMany, filter: ofRun }],
+    [...begin, settle, ...begin, settle, { do: "prune", which: 0, statuses: ["DONE", "FAILED", "CANCELED"] }],
+    [...begin, { do: "cancelRun", which: 0 }, settle, prune, { ...retryMany, filter: ofRun }],
+    // What it holds is settled after it is gone.
+    [...begin, { do: "cancelRun", which: 0 }, { do: "expire", instance }, { do: "rescue" }, prune, settle],
   ];
 }
 
@@ -185,6 +192,7 @@ const anything: fc.Arbitrary<Drawn> = fc.record({
   outcomes: some(outcome, 3),
   what: scope,
   filter: bulk,
+  statuses: someEnds,
   tasks: some(wish, 4),
 });
 

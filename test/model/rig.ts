@@ -1,5 +1,6 @@
 /** The product, step by step, on a real PostgreSQL: one pool, callers that never start, instances without timers. */
 
+import { SchedulerError } from "../../packages/core/src/domain/errors.ts";
 import { asTaskRunId, type InstanceId } from "../../packages/core/src/domain/ids.ts";
 import { claimOnce } from "../../packages/core/src/engine/claimer.ts";
 import { type HeldClaim, HeldClaims } from "../../packages/core/src/engine/held-claims.ts";
@@ -135,6 +136,14 @@ function lossyWire(pool: Pool): { readonly pool: Pool; readonly loseNextAnswer: 
       },
     },
   };
+}
+
+/** What somebody was told who was refused; else what they were answered. */
+export async function codeOfError<Answer>(asked: Promise<Answer>): Promise<Answer | string> {
+  return await asked.catch((error: unknown) => {
+    if (error instanceof SchedulerError) return error.code;
+    throw error;
+  });
 }
 
 /** The answer of what may lose it. */

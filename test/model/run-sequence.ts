@@ -9,6 +9,7 @@ import * as instances from "./instance-commands.ts";
 import * as losses from "./loss-commands.ts";
 import { emptyModel, isOpen, type Model, type ModelTaskRun, taskRunsOf } from "./model.ts";
 import * as outside from "./outside-commands.ts";
+import { prune } from "./prune-commands.ts";
 import type { Rig } from "./rig.ts";
 import * as rules from "./rule-commands.ts";
 import type { Command, Scene } from "./scene.ts";
@@ -40,6 +41,7 @@ const COMMANDS: { readonly [Name in Step["do"]]: Command<Name> } = {
   cancelMany: bulk.cancelMany,
   retryMany: bulk.retryMany,
   retry: ends.retry,
+  prune,
   timeOut: ends.timeOut,
   trespass,
   join: instances.join,

@@ -21,6 +21,7 @@ export interface Wish {
   readonly timesOut: boolean;
 }
 
+export type Ended = "DONE" | "FAILED" | "CANCELED";
 export type Kind = "work" | "rare";
 export type OutcomeName = (typeof OUTCOMES)[number];
 /** A number names one of those that are there. */
@@ -76,6 +77,8 @@ export type Step =
       /** None: only what FAILED. */
       readonly status: readonly ("FAILED" | "CANCELED")[];
     }
+  /** What has ended like this, up to one of them. */
+  | { readonly do: "prune"; readonly which: number; readonly statuses: readonly Ended[] }
   | { readonly do: "timeOut" | "putStop" | "takeOffStop" | "explain" | "trespass"; readonly which: number }
   | { readonly do: "pause" | "resume"; readonly what: Scope }
   | { readonly do: "setWindows"; readonly what: Scope; readonly windows: "none" | "open" | "closed" }

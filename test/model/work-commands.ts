@@ -59,8 +59,8 @@ async function bring({ rig, model }: Scene, wishes: readonly Wish[], limit: numb
 
 function remember(model: Model, taskId: string, wish: Wish, run: ModelRun | null): ModelTask {
   const stops = new Set(wish.stopped ? [STOP] : []);
-  const number = model.tasks.length;
-  const task: ModelTask = { number, taskId, wish, run, stops, attempts: [], kept: new Set() };
+  const number = model.tasks.length + model.pruned.length;
+  const task: ModelTask = { number, taskId, wish, run, stops, attempts: [], kept: new Set(), pruned: false };
   model.tasks.push(task);
   run?.tasks.push(task);
   return task;
