@@ -24,6 +24,8 @@ const PATHS = [
   "canceled while running",
   "deferred",
   "demoted",
+  "window closed by itself",
+  "window opened by itself",
   "retry refused",
   "run reopened",
   "queue timeout",

@@ -80,6 +80,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       windows: fc.constantFrom("none" as const, "none" as const, "open" as const, "closed" as const),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: named("passWindow"), what: scope }) },
   { weight: 4, arbitrary: fc.record({ do: named("setRunLimit"), which: nat, limit: fc.nat(3) }) },
   {
     weight: 3,

@@ -16,6 +16,7 @@ import {
   queueLimit,
   rateFree,
   taskRunsOf,
+  type WindowState,
 } from "./model.ts";
 import { RATE, STOP } from "./steps.ts";
 
@@ -34,7 +35,7 @@ const GATES: Readonly<Record<GateName, Keys>> = {
   STOPPED: ({ task }) => (task.stops.has(STOP) ? [task.taskId] : []),
   PAUSED: (taskRun, { paused }) => pausableScopes(taskRun).filter((scope) => paused.has(scope)),
   NO_EXECUTOR: ({ task }, model) => (isServed(model, task.wish.kind) ? [] : [task.wish.kind]),
-  WINDOW: (taskRun, { windows }) => windowScopes(taskRun).filter((scope) => windows.get(scope) === "closed"),
+  WINDOW: (taskRun, { windows }) => windowScopes(taskRun).filter((scope) => isClosed(windows.get(scope))),
   OUT_OF_ORDER: largerDone,
   VERSION_ORDER: smallerVersions,
   RUN_LIMIT: ({ task: { run } }, model) => {
@@ -70,8 +71,19 @@ function pausableScopes(taskRun: ModelTaskRun): readonly string[] {
   return [`queue:${wish.queue}`, ...ofRun, ...wish.resources.map(({ name }) => `resource:${name}`)];
 }
 
-function windowScopes({ task: { wish } }: ModelTaskRun): readonly string[] {
+export function windowScopes({ task: { wish } }: ModelTaskRun): readonly string[] {
   return [`queue:${wish.queue}`, ...wish.resources.map(({ name }) => `resource:${name}`)];
+}
+
+function isClosed(state: WindowState | undefined): boolean {
+  return state === "frozen" || state === "maintenance over";
+}
+
+/** Its window has closed since it was promoted: it may not start any more, whether or not somebody has seen that. */
+export function isShut(taskRun: ModelTaskRun, { windows }: Model): boolean {
+  return (
+    taskRun.status === "AVAILABLE" && windowScopes(taskRun).some((scope) => isClosed(windows.get(scope)))
+  );
 }
 
 /** Part by part, as numbers. */

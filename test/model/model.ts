@@ -102,6 +102,9 @@ export interface Hold {
   readonly job: { readonly overdue: boolean; readonly cancelRequested: boolean } | null;
 }
 
+/** Inside a maintenance window or after it, inside a freeze or after it. */
+export type WindowState = "maintained" | "maintenance over" | "frozen" | "freeze over";
+
 export interface Model {
   readonly tasks: ModelTask[];
   /** They are gone. What they did stays done. */
@@ -111,7 +114,7 @@ export interface Model {
   readonly queueLimits: Map<string, number>;
   readonly keyLimits: Map<string, number>;
   readonly paused: Set<string>;
-  readonly windows: Map<string, "open" | "closed">;
+  readonly windows: Map<string, WindowState>;
   rateAmount: number;
   /** Starts within the period. */
   readonly rateStarts: ModelTaskRun[];

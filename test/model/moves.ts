@@ -97,13 +97,14 @@ export function admit(taskRun: ModelTaskRun, model: Model): void {
 
 /** What no live instance can run does not stay AVAILABLE once somebody looks. */
 export function demoteUnserved(model: Model): readonly ModelTaskRun[] {
-  const those = available(model).filter(({ task }) => !isServed(model, task.wish.kind));
-  for (const taskRun of those) backToPending(taskRun);
-  return those;
+  return demote(model, ({ task }) => !isServed(model, task.wish.kind));
 }
 
-export function demote(model: Model, which: (taskRun: ModelTaskRun) => boolean): void {
-  for (const taskRun of available(model).filter(which)) backToPending(taskRun);
+/** Answers whom. */
+export function demote(model: Model, which: (taskRun: ModelTaskRun) => boolean): readonly ModelTaskRun[] {
+  const those = available(model).filter(which);
+  for (const taskRun of those) backToPending(taskRun);
+  return those;
 }
 
 function available(model: Model): readonly ModelTaskRun[] {

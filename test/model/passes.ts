@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import { promoteOnce } from "../../packages/core/src/engine/promoter.ts";
 import { expectSame, learn } from "./compare.ts";
 import { count, took } from "./coverage.ts";
-import { causesOf, type InLine, parkedAtResource } from "./gates.ts";
+import { causesOf, type InLine, isShut, parkedAtResource } from "./gates.ts";
 import {
   type Cause,
   inLineOrder,
@@ -20,7 +20,7 @@ import {
   queueLimit,
   taskRunsOf,
 } from "./model.ts";
-import { admit, demoteUnserved, end } from "./moves.ts";
+import { admit, demote, demoteUnserved, end } from "./moves.ts";
 import { BATCH } from "./rig.ts";
 import type { Scene } from "./scene.ts";
 import { look, type Seen } from "./snapshot.ts";
@@ -33,7 +33,9 @@ export async function onePass(scene: Scene, sweeps = false): Promise<boolean> {
   const pass = await promoteOnce({ pool: rig.pool, batchSize: BATCH, ...(sweeps && { sweepAfter: null }) });
   if (pass.kind !== "passed") throw new Error("Somebody else has the gate lock");
   expect(pass.failed.size, "candidates that could not be judged").toBe(0);
-  const demoted = sweeps ? demoteUnserved(model) : [];
+  const shut = demote(model, (taskRun) => isShut(taskRun, model));
+  if (shut.length > 0) took(coverage, "window closed by itself");
+  const demoted = [...shut, ...(sweeps ? demoteUnserved(model) : [])];
   expect([...pass.demoted].toSorted(), "demoted").toEqual(idsOf(demoted));
   if (demoted.length > 0) took(coverage, "demoted");
   const before = pendingOf(model).map(({ parked }) => parked);

@@ -120,8 +120,25 @@ function ofMany(drawn: Drawn): readonly (readonly Step[])[] {
   ];
 }
 
+/** Windows that end while somebody waits for that, or while somebody has been let in. */
+function ofWindows({ instance, what, tasks }: Drawn): readonly (readonly Step[])[] {
+  const over: Scope = "run" in what ? { queue: "default" } : what;
+  const within: Wish =
+    "resource" in over
+      ? { ...PLAIN, resources: [{ name: over.resource, mode: "shared" }] }
+      : { ...PLAIN, ...over };
+  const begin: readonly Step[] = [{ do: "enqueue", tasks: [within, ...tasks] }, { do: "promote" }];
+  const pass: Step = { do: "passWindow", what: over };
+  return [
+    [{ do: "setWindows", what: over, windows: "closed" }, ...begin, pass, { do: "promote" }],
+    [{ do: "setWindows", what: over, windows: "open" }, ...begin, pass, { do: "promote" }],
+    [{ do: "setWindows", what: over, windows: "open" }, ...begin, pass, { do: "claim", instance }],
+  ];
+}
+
 /** What happens to work and to rules. */
-function ofWork({ instance, which, outcomes, what, tasks }: Drawn): readonly (readonly Step[])[] {
+function ofWork(drawn: Drawn): readonly (readonly Step[])[] {
+  const { instance, which, outcomes, what, tasks } = drawn;
   const promote: Step = { do: "promote" };
   const take: readonly Step[] = [promote, { do: "claim", instance }];
   const lose: readonly Step[] = [
@@ -163,6 +180,7 @@ function ofWork({ instance, which, outcomes, what, tasks }: Drawn): readonly (re
     ],
     [{ do: "pause", what }, promote, { do: "resume", what }, promote],
     [{ do: "setWindows", what, windows: "closed" }, promote, { do: "setWindows", what, windows: "none" }],
+    ...ofWindows(drawn),
     [promote, { do: "timeOut", which }, promote],
     [{ do: "expire", instance }, ...[0, 1, 2].map((each): Step => ({ do: "renew", instance: each }))],
     [

@@ -3,6 +3,7 @@
 import { expect } from "vitest";
 import type { WindowSpec } from "../../packages/core/src/domain/window-spec.ts";
 import { took } from "./coverage.ts";
+import { windowScopes } from "./gates.ts";
 import { holdersOf, isActive, newestOf, taskRunsOf } from "./model.ts";
 import { backToPending, demote, demoteUnserved } from "./moves.ts";
 import { type Command, pick, pickRun, pickTask, type Scene } from "./scene.ts";
@@ -11,6 +12,7 @@ import { RATE, type Scope, STOP } from "./steps.ts";
 /** So long that no slot is free again by itself. */
 const PERIOD_MS = 3_600_000;
 const LONG_AGO = new Date("2020-01-01");
+const LONG_OVER = new Date("2020-01-02");
 const FAR_AHEAD = new Date("2090-01-01");
 const WINDOWS: Readonly<Record<"none" | "open" | "closed", readonly WindowSpec[]>> = {
   none: [],
@@ -66,8 +68,37 @@ export const setWindows: Command<"setWindows"> = async (scene, { what, windows }
   const scope = "queue" in what ? `queue:${what.queue}` : `resource:${what.resource}`;
   await scene.rig.scheduler.setWindows(what, WINDOWS[windows]);
   if (windows === "none") scene.model.windows.delete(scope);
-  else scene.model.windows.set(scope, windows);
+  else scene.model.windows.set(scope, windows === "open" ? "maintained" : "frozen");
   demoteIn(scene, scope);
+  return true;
+};
+
+/**
+ * The end of its window has come. Of what is to happen then only that is due which the product has written down: the wake
+ * of those that wait, and until when those that do not may be claimed.
+ */
+export const passWindow: Command<"passWindow"> = async ({ rig, model, coverage }, { what }) => {
+  if ("run" in what) return false;
+  const scope = "queue" in what ? `queue:${what.queue}` : `resource:${what.resource}`;
+  const state = model.windows.get(scope);
+  if (state !== "maintained" && state !== "frozen") return false;
+  const within = taskRunsOf(model).filter((taskRun) => windowScopes(taskRun).includes(scope));
+  await rig.query(
+    `WITH passed AS (
+       UPDATE signalbox.start_window
+          SET windows = jsonb_set(windows, '{0,until}', to_jsonb('${LONG_OVER.toISOString()}'::text))
+        WHERE over || ':' || name = $1
+     ), woken AS (
+       UPDATE signalbox.gate_wake SET due_at = '${LONG_OVER.toISOString()}'
+        WHERE key = 'window:' || $1 AND due_at = '${FAR_AHEAD.toISOString()}'
+     )
+     UPDATE signalbox.ready SET open_until = '${LONG_OVER.toISOString()}'
+      WHERE task_run_id = ANY ($2::uuid[]) AND open_until = '${FAR_AHEAD.toISOString()}'`,
+    [scope, within.map(({ taskRunId }) => taskRunId)],
+  );
+  model.windows.set(scope, state === "maintained" ? "maintenance over" : "freeze over");
+  const waits = within.some(({ parked }) => parked?.gate === "WINDOW" && parked.key === scope);
+  if (state === "frozen" && waits) took(coverage, "window opened by itself");
   return true;
 };
 

@@ -53,6 +53,7 @@ const COMMANDS: { readonly [Name in Step["do"]]: Command<Name> } = {
   pause: rules.pause,
   resume: rules.resume,
   setWindows: rules.setWindows,
+  passWindow: rules.passWindow,
   setRunLimit: rules.setRunLimit,
   setQueue: rules.setQueue,
   setKeyLimit: rules.setKeyLimit,

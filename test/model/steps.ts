@@ -82,6 +82,7 @@ export type Step =
   | { readonly do: "timeOut" | "putStop" | "takeOffStop" | "explain" | "trespass"; readonly which: number }
   | { readonly do: "pause" | "resume"; readonly what: Scope }
   | { readonly do: "setWindows"; readonly what: Scope; readonly windows: "none" | "open" | "closed" }
+  | { readonly do: "passWindow"; readonly what: Scope }
   | { readonly do: "setRunLimit"; readonly which: number; readonly limit: number }
   | { readonly do: "setQueue"; readonly queue: string; readonly limit: number }
   | { readonly do: "setKeyLimit"; readonly key: string; readonly limit: number }

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { TaskSpec } from "../../packages/core/src/domain/task-spec.ts";
 import type { WaitingCause } from "../../packages/core/src/domain/waiting-cause.ts";
 import { took } from "./coverage.ts";
-import { causesOf, parkedAtResource } from "./gates.ts";
+import { causesOf, isShut, parkedAtResource } from "./gates.ts";
 import {
   isLive,
   labelOf,
@@ -177,7 +177,10 @@ function freeSlotsOf({ slots, held }: ModelInstance): number {
 function offeredTo(instance: ModelInstance, model: Model): readonly ModelTaskRun[] {
   if (!isLive(instance)) return [];
   return taskRunsOf(model).filter(
-    ({ status, task }) => status === "AVAILABLE" && instance.kinds.includes(task.wish.kind),
+    (taskRun) =>
+      taskRun.status === "AVAILABLE" &&
+      instance.kinds.includes(taskRun.task.wish.kind) &&
+      !isShut(taskRun, model),
   );
 }
 
