@@ -18,6 +18,7 @@ export async function makeOlder({ query }: Fixture, ms: number): Promise<void> {
     [ms],
   );
   await query(`UPDATE signalbox.waiting SET task_id = ${older("task_id")}, ${earlier("enqueued_at")}`, [ms]);
+  await query(`UPDATE signalbox.stop SET task_id = ${older("task_id")}`, [ms]);
   await query(
     `UPDATE signalbox.hold SET reserved_for = ${older("reserved_for")} WHERE reserved_for IS NOT NULL`,
     [ms],

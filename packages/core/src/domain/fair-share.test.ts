@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
 import { fairShareOf } from "./fair-share.ts";
 
-it("is what the cluster can take up in two rounds", () => {
-  expect(fairShareOf(50)).toBe(100);
-});
-
-it("is never so small that fast instances run dry between two passes", () => {
-  expect(fairShareOf(1)).toBe(20);
-  expect(fairShareOf(0)).toBe(20);
+it.each([
+  [0, 20],
+  [1, 20],
+  [10, 20],
+  [11, 22],
+  [400, 800],
+])("of a cluster with %d slots is %d", (slots, share) => {
+  expect(fairShareOf(slots)).toBe(share);
 });

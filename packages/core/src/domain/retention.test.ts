@@ -34,6 +34,7 @@ describe("a task is pruned", () => {
     ["is PENDING", { status: "PENDING", endedAt: null }],
     ["is AVAILABLE", { status: "AVAILABLE", endedAt: null }],
     ["is RUNNING", { status: "RUNNING", endedAt: null }],
+    ["is open, though its run has an end", { status: "PENDING", endedAt: ago(9 * HOUR) }],
     ["has not begun", { status: null, endedAt: null }],
     ["belongs to a run that goes on", { runOpen: true }],
     ["holds something", { holding: true }],

@@ -70,6 +70,20 @@ describe("a kind that no live instance can run", () => {
     expect(await statusesIn(box, "default")).toEqual({ PENDING: 5 });
   });
 
+  it("goes back from AVAILABLE with the sweep, when the last instance that could is leaving", async () => {
+    const scheduler = await box.scheduler();
+    const other = await box.scheduler({ name: "other", tasks: [sql] });
+    const { taskRunId, status } = await scheduler.enqueue(sql.task(1));
+    await box.query("UPDATE signalbox.instance SET state = 'DRAINING' WHERE boot_id = $1", [
+      other.instanceId,
+    ]);
+
+    expect(await scheduler.sweep()).toMatchObject({ demoted: [taskRunId], promoted: [] });
+
+    expect(status).toBe("AVAILABLE");
+    expect(await parkingIn(box, taskRunId)).toBe("NO_EXECUTOR sql");
+  });
+
   it("is not what a draining instance could run", async () => {
     const scheduler = await box.scheduler();
     const other = await box.scheduler({ name: "other", tasks: [sql] });

@@ -146,6 +146,21 @@ describe("two calls at once", () => {
     await expect(second).rejects.toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
   });
 
+  it("a key that is forgotten while it is looked for is new again", async () => {
+    const write = await writing(echo.task(1));
+    await box.pool("first").transaction(write);
+    const pool = box.pool("second");
+    const atRead = pool.pauseBefore("readKey");
+
+    const second = pool.transaction(write);
+    await atRead.reached;
+    await box.query("DELETE FROM signalbox.idempotency_key");
+    atRead.resume();
+
+    expect((await second).taskRuns).toHaveLength(1);
+    expect([await count("task"), await count("idempotency_key")]).toEqual([2, 1]);
+  });
+
   it("many at once, from several instances: one enqueues", async () => {
     const schedulers = await Promise.all(["a", "b", "c"].map(async (name) => await box.scheduler({ name })));
     const answers = await Promise.all(
@@ -212,6 +227,7 @@ describe("in the caller's own transaction", () => {
     await client.query("COMMIT");
     await client.end();
 
+    expect(await count("task")).toBe(0);
     await scheduler.setRate("sms", { amount: 1, perMs: 1_000 });
     expect(await scheduler.enqueue(task, { idempotencyKey })).toMatchObject({ status: "PENDING" });
   });

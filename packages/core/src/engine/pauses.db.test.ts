@@ -11,6 +11,7 @@ import { asRunId, type RunId } from "../domain/ids.ts";
 import { exclusive, shared } from "../domain/resource.ts";
 import { pauseScope } from "../store/rules/pause.ts";
 import { claimOnce } from "./claimer.ts";
+import { promoteOnce } from "./promoter.ts";
 import { ruleKeeper } from "./rule-keeper.ts";
 import { createWakeups } from "./wakeups.ts";
 
@@ -116,6 +117,27 @@ describe("a queue that is paused", () => {
     await pause.commit();
 
     expect(await claimed).toEqual([]);
+  });
+});
+
+describe("a resource that is paused", () => {
+  it("waits for a pass that is under way, and takes back what it has let go", async () => {
+    const scheduler = await box.scheduler({ name: "ruler" });
+    const resources = [exclusive("orders")];
+    const { taskRunId } = await scheduler.enqueue(echo.task(1, { resources }));
+    const pool = box.pool("promoter");
+    const atCommit = pool.pauseBefore("COMMIT");
+    const pass = promoteOnce({ pool, batchSize: 9 });
+    await atCommit.reached;
+
+    const paused = scheduler.pause({ resource: "orders" });
+    await waitUntilBlocked(box.db.client, "signalbox ruler");
+    atCommit.resume();
+    await paused;
+
+    expect(await pass).toMatchObject({ promoted: [taskRunId] });
+    expect(await box.statusOf(taskRunId)).toBe("PENDING");
+    expect(await scheduler.claim()).toEqual([]);
   });
 });
 

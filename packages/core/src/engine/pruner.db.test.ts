@@ -279,6 +279,17 @@ describe("never pruned is", () => {
     await prune();
     expect(await enqueue()).not.toEqual(first);
   });
+
+  it("more keys than a bite takes, for the bites that follow", async () => {
+    await box.query(
+      `INSERT INTO signalbox.idempotency_key (key, request_hash, created_at)
+       SELECT 'order-' || n, '\\x00', clock_timestamp() - interval '31 days' FROM generate_series(1, 501) AS n`,
+    );
+
+    const { events } = await prune();
+
+    expect(events).toMatchObject([{ idempotencyKeys: 500 }, { idempotencyKeys: 1 }]);
+  });
 });
 
 describe("the pruner and others at the same moment", () => {

@@ -149,6 +149,24 @@ describe("a slot of a rate that was taken in vain", () => {
     expect(await scheduler.promote()).toMatchObject({ promoted: [second?.taskRunId] });
   });
 
+  it("is free at once when its task run has waited for too long", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.setRate("sms", { amount: 1, perMs: 60_000 });
+    const first = await scheduler.enqueue(echo.task(1, { rate: "sms", timeouts: { queuedMs: 60_000 } }));
+    const second = await scheduler.enqueue(echo.task(2, { rate: "sms" }));
+    await scheduler.promote();
+    await box.query(
+      `UPDATE signalbox.task_run SET enqueued_at = enqueued_at - interval '1 minute' WHERE id = $1`,
+      [first.taskRunId],
+    );
+    await box.query("UPDATE signalbox.queue_deadline SET at = at - interval '1 minute'");
+
+    await scheduler.failOverdue();
+
+    expect(await box.statusOf(first.taskRunId)).toBe("FAILED");
+    expect(await scheduler.promote()).toMatchObject({ promoted: [second.taskRunId] });
+  });
+
   it("is free at once when its task run is handed back", async () => {
     const scheduler = await box.scheduler({ slots: 1 });
     await scheduler.setRate("sms", { amount: 1, perMs: 60_000 });
@@ -183,6 +201,21 @@ describe("a slot of a rate that was taken in vain", () => {
     expect(await box.value("SELECT blocked_on FROM signalbox.waiting")).toBe("RATE_LIMIT");
     await box.query("UPDATE signalbox.rate_slot SET started_at = started_at - interval '1 minute'");
     expect(await admittedBySweep(scheduler)).toBe(1);
+  });
+
+  it("is not free when its task run starts again after a deferral: both starts count", async () => {
+    const scheduler = await box.scheduler({ tasks: [later, echo] });
+    await scheduler.setRate("sms", { amount: 2, perMs: 60_000 });
+    await scheduler.enqueue(later.task(null, { rate: "sms" }));
+    for (const _ of ["first start", "second start"]) {
+      expect(await admittedBySweep(scheduler)).toBe(1);
+      await scheduler.claim();
+      await scheduler.execute();
+      await scheduler.settle();
+    }
+    await fill(scheduler, 1);
+
+    expect(await admittedBySweep(scheduler)).toBe(0);
   });
 
   it("is free at once when its task run goes back to PENDING, and it takes one again, not two", async () => {

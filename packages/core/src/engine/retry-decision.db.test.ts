@@ -2,8 +2,10 @@
 
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
+import { SchedulerError } from "../domain/errors.ts";
 import { type RetryDecision, RetryLaterError } from "../executors/answers.ts";
 import { defineTask, NonRetryableError } from "../executors/define-task.ts";
+import { ExecutionFailedError } from "../executors/executor.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -77,6 +79,18 @@ it("an error says when, whatever the kind thinks", async () => {
 
 it("an error says never, whatever the kind thinks", async () => {
   expect(await after(new NonRetryableError("never"), () => "retry")).toEqual({ attempts: 1, waitsMs: null });
+});
+
+it("an executor's own failure says never, whatever the kind thinks", async () => {
+  const never = new ExecutionFailedError("DISK_FULL", "no room", { retryable: false });
+
+  expect(await after(never, () => "retry")).toEqual({ attempts: 1, waitsMs: null });
+});
+
+it("an input that is refused when it is run is never tried again", async () => {
+  const refused = new SchedulerError("INVALID_INPUT", { kind: "moody", at: "", problem: "is none" });
+
+  expect(await after(refused, () => "retry")).toEqual({ attempts: 1, waitsMs: null });
 });
 
 it.each<[string, () => RetryDecision]>([

@@ -7,6 +7,7 @@ import { waitUntilBlocked } from "../../test/wait-until.ts";
 import { asTaskId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { claimOnce } from "./claimer.ts";
+import { promoteOnce } from "./promoter.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -123,6 +124,24 @@ describe("a stop that is put on a task", () => {
     expect(await box.query("SELECT code, detail FROM signalbox.stop")).toEqual([
       { code: "APPROVAL", detail: "ask adam" },
     ]);
+  });
+
+  it("waits for a pass that is under way, and takes back what it has let go", async () => {
+    const scheduler = await box.scheduler({ name: "ruler" });
+    const { taskId, taskRunId } = await scheduler.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+    const pool = box.pool("promoter");
+    const atCommit = pool.pauseBefore("COMMIT");
+    const pass = promoteOnce({ pool, batchSize: 9 });
+    await atCommit.reached;
+
+    const put = scheduler.putStop(taskId, "APPROVAL");
+    await waitUntilBlocked(box.db.client, "signalbox ruler");
+    atCommit.resume();
+    await put;
+
+    expect(await pass).toMatchObject({ promoted: [taskRunId] });
+    expect(await box.statusOf(taskRunId)).toBe("PENDING");
+    expect(await scheduler.claim()).toEqual([]);
   });
 
   it("is refused without a task or without words, and nothing to take off is said", async () => {

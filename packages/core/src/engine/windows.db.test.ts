@@ -3,8 +3,10 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { parkingIn } from "../../test/look.ts";
-import { exclusive } from "../domain/resource.ts";
+import { waitUntilBlocked } from "../../test/wait-until.ts";
+import { exclusive, shared } from "../domain/resource.ts";
 import type { WindowSpec } from "../domain/window-spec.ts";
+import { claimOnce } from "./claimer.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -97,6 +99,92 @@ describe("a maintenance window", () => {
     expect(await scheduler.claim()).toEqual([]);
     expect(await scheduler.promote()).toMatchObject({ demoted: [taskRunId], promoted: [] });
     expect(await parkingIn(box, taskRunId)).toBe("WINDOW resource:orders");
+  });
+});
+
+describe("a window that is put on while work is AVAILABLE", () => {
+  it("of a queue lets nothing of it start any more, and says why", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId, status } = await scheduler.enqueue(echo.task(1, { queue: "mail" }));
+
+    await scheduler.setWindows({ queue: "mail" }, [await once("freeze", -60_000, 60_000)]);
+
+    expect(status).toBe("AVAILABLE");
+    expect(await box.statusOf(taskRunId)).toBe("PENDING");
+    expect(await scheduler.claim()).toEqual([]);
+    await scheduler.promote();
+    expect(await parkingIn(box, taskRunId)).toBe("WINDOW queue:mail");
+  });
+
+  it("of a resource sends back what holds it, and what runs goes on", async () => {
+    const scheduler = await box.scheduler({ slots: 1 });
+    const resources = [shared("orders")];
+    const { taskRuns } = await scheduler.enqueueMany([1, 2].map((n) => echo.task(n, { resources })));
+    await scheduler.promote();
+    const [runs] = await scheduler.claim();
+    const waits = taskRuns.find(({ taskRunId }) => taskRunId !== runs)?.taskRunId ?? "";
+
+    await scheduler.setWindows({ resource: "orders" }, [await once("freeze", -60_000, 60_000)]);
+
+    expect([await box.statusOf(runs ?? ""), await box.statusOf(waits)]).toEqual(["RUNNING", "PENDING"]);
+    await scheduler.promote();
+    expect(await parkingIn(box, waits)).toBe("WINDOW resource:orders");
+    await scheduler.execute();
+    await scheduler.settle();
+    expect(await box.statusOf(runs ?? "")).toBe("DONE");
+  });
+
+  it("waits for a claim that is under way, and no claim after it gets anything", async () => {
+    const scheduler = await box.scheduler({ name: "ruler" });
+    const resources = [shared("orders")];
+    await scheduler.enqueueMany([1, 2].map((n) => echo.task(n, { resources })));
+    await scheduler.promote();
+    const pool = box.pool("claimer");
+    const { instanceId, held } = scheduler;
+    const claim = async (slots: number) =>
+      await claimOnce({
+        pool,
+        instanceId,
+        kinds: ["echo"],
+        slots,
+        batchSize: 9,
+        held,
+        isTrusted: () => true,
+      });
+    const freeze = await once("freeze", -60_000, 60_000);
+    const atCommit = pool.pauseBefore("COMMIT");
+    const claimed = claim(1);
+    await atCommit.reached;
+
+    const closed = scheduler.setWindows({ resource: "orders" }, [freeze]);
+    await waitUntilBlocked(box.db.client, "signalbox ruler");
+    atCommit.resume();
+    await closed;
+
+    expect(await claimed).toHaveLength(1);
+    expect(await claim(9)).toEqual([]);
+  });
+});
+
+describe("a window that this instance cannot judge", () => {
+  it("keeps its queue closed, and holds up nobody else", async () => {
+    const scheduler = await box.scheduler();
+    const strange = {
+      kind: "maintenance",
+      opens: "0 2 * * *",
+      lastsMs: 3_600_000,
+      timeZone: "Moon/Tranquility",
+    };
+    await box.query("INSERT INTO signalbox.start_window (over, name, windows) VALUES ('queue', 'mail', $1)", [
+      JSON.stringify([strange]),
+    ]);
+    const resources = [exclusive("orders")];
+    const waits = await scheduler.enqueue(echo.task(1, { queue: "mail", resources }));
+    const goes = await scheduler.enqueue(echo.task(2, { resources: [exclusive("accounts")] }));
+
+    expect(await scheduler.promote()).toMatchObject({ promoted: [goes.taskRunId] });
+
+    expect(await parkingIn(box, waits.taskRunId)).toBe("WINDOW queue:mail");
   });
 });
 

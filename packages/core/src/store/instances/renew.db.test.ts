@@ -51,6 +51,15 @@ describe("a renewal", () => {
     expect(await renew(instanceId)).toEqual([]);
   });
 
+  it("is refused to one who is DEAD and wants to drain: that does not bring it back", async () => {
+    const instanceId = await join();
+    await box.query("UPDATE signalbox.instance SET state = 'DEAD'");
+
+    expect(await markDraining(box.pool("drainer"), instanceId)).toBe(false);
+
+    expect(await renew(instanceId)).toEqual([]);
+  });
+
   it("is refused when the lease has run out, though nobody has marked it yet", async () => {
     const instanceId = await join(-1);
 
