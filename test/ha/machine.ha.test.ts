@@ -2,11 +2,12 @@
 
 import { it } from "vitest";
 import { exhaustDescriptors, hasPrlimit, noneLeft } from "../trials/exhaust-descriptors.ts";
+import { findFakeTime } from "../trials/fake-time.ts";
 import { openTrial } from "../trials/open-trial.ts";
 import { runOutOfMemory } from "../trials/run-out-of-memory.ts";
 import { endRound, shortSeed } from "../trials/short-round.ts";
 import type { Shown } from "../trials/shown.ts";
-import { findFakeTime, setClocksWrong } from "../trials/wrong-clocks.ts";
+import { setClocksWrong } from "../trials/wrong-clocks.ts";
 
 it("goes on when an instance has no file descriptor left, one no memory, and the clocks of two are ten minutes off", async () => {
   const rig = await openTrial({ seed: shortSeed, tolerates: noneLeft });

@@ -4,9 +4,10 @@ import { it } from "vitest";
 import { doHarm } from "../ha/nemesis.ts";
 import { randomFrom } from "../ha/random.ts";
 import { exhaustDescriptors, hasPrlimit, noneLeft } from "../trials/exhaust-descriptors.ts";
+import { findFakeTime } from "../trials/fake-time.ts";
 import { openTrial } from "../trials/open-trial.ts";
 import { runOutOfMemory } from "../trials/run-out-of-memory.ts";
-import { findFakeTime, setClocksWrong } from "../trials/wrong-clocks.ts";
+import { setClocksWrong } from "../trials/wrong-clocks.ts";
 import { longPart, longSeed } from "./long-settings.ts";
 import { conclude, LONG_TRIAL } from "./long-trial.ts";
 

@@ -1,6 +1,5 @@
 /** Instances whose clocks are ten minutes off, among others. */
 
-import { existsSync, readdirSync } from "node:fs";
 import { expect } from "vitest";
 import type { Instance } from "../ha/instance.ts";
 import type { InstanceEvent } from "../ha/instance-messages.ts";
@@ -11,28 +10,6 @@ import type { Shown } from "./shown.ts";
 
 const WITHIN_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
-
-/** Null where there is no libfaketime: it is said in one line, and the trial is to be left out. */
-export function findFakeTime(): string | null {
-  const library = ["/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib/faketime/libfaketime.so.1"]
-    .flatMap((pattern) => globOf(pattern))
-    .at(0);
-  if (library !== undefined) return library;
-  process.stdout.write(
-    "Skipped: a wrong clock needs libfaketime, which is not installed (scripts/ci-tools.sh)\n",
-  );
-  return null;
-}
-
-/** Node 20 has no `glob` in `fs`: one star, for the name of the machine's architecture. */
-function globOf(pattern: string): readonly string[] {
-  if (!pattern.includes("*")) return existsSync(pattern) ? [pattern] : [];
-  const [before = "", after = ""] = pattern.split("*");
-  if (!existsSync(before)) return [];
-  return readdirSync(before)
-    .map((name) => `${before}${name}${after}`)
-    .filter((path) => existsSync(path));
-}
 
 /** They are there while harm is done, which somebody must be rescued from. */
 export async function setClocksWrong(
