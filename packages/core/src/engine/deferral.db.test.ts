@@ -2,10 +2,12 @@
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
+import { asInstanceId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { MAX_DEFERRALS } from "../domain/settlement.ts";
 import { DeferError } from "../executors/answers.ts";
 import { defineTask } from "../executors/define-task.ts";
+import { type DeferRequest, deferTaskRuns } from "../store/task-runs/defer.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { createSettler } from "./settler.ts";
 
@@ -156,6 +158,25 @@ describe("a deferral", () => {
 
     expect(await other.get(taskRunId)).toMatchObject({ status: "RUNNING", claimedBy: other.instanceId });
     expect(late.events.at(-1)).toMatchObject({ type: "task_run.refused", taskRunId });
+  });
+
+  it.each<[string, Partial<DeferRequest>]>([
+    ["under another claim number", { claimNo: 0 }],
+    ["in the name of another owner", { claimedBy: asInstanceId("00000000-0000-4000-8000-000000000000") }],
+  ])("%s changes nothing", async (_, wrong) => {
+    const scheduler = await box.scheduler({ tasks: [busy] });
+    await scheduler.enqueue(busy.task(null));
+    await scheduler.claim();
+    const [held] = scheduler.held.all();
+    if (held === undefined) throw new Error("Nothing was claimed");
+    const { taskRunId, claimNo } = held.claim;
+    const right = { taskRunId, claimNo, claimedBy: scheduler.instanceId };
+    const request = { ...right, delayMs: 0, reason: null, outside: false, ...wrong };
+
+    const became = await box.pool("late").transaction(async (tx) => await deferTaskRuns(tx, [request]));
+
+    expect([...became.keys()]).toEqual([]);
+    expect(await box.statusOf(taskRunId)).toBe("RUNNING");
   });
 
   it("whose answer was lost is known by its event, and happens once", async () => {

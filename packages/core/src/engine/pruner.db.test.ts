@@ -149,6 +149,22 @@ describe("a task that has been kept long enough", () => {
     expect((await prune()).events).toEqual([]);
   });
 
+  it("goes in bites also from behind the walk, where more came than one bite takes", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueueMany(Array.from({ length: 501 }, (_, n) => echo.task(n)));
+    await scheduler.runUntilIdle();
+    await makeOlder(box, 8 * DAY);
+    const aLittleYounger = firstIdAt(new Date(Date.now() - 7.5 * DAY));
+    await box.query("INSERT INTO signalbox.retention_walk (walked_to) VALUES ($1)", [aLittleYounger]);
+    await box.query(
+      `INSERT INTO signalbox.retention_range (after_id, to_id, open_seen_at)
+       VALUES ('00000000-0000-0000-0000-000000000000', $1, '-infinity')`,
+      [aLittleYounger],
+    );
+
+    expect(prunedTasks(await prune())).toBe(501);
+  });
+
   it("is found behind the walk, where its transaction was open while the walk went by", async () => {
     const scheduler = await box.scheduler();
     await scheduler.enqueue(echo.task(1));

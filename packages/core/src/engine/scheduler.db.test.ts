@@ -125,7 +125,11 @@ describe("stop", () => {
 
   it("waits for what runs, and lets it end well", async () => {
     const end = deferred<string>();
-    const slow = defineTask({ kind: "slow", run: async () => await end.promise });
+    const slow = defineTask({
+      kind: "slow",
+      run: async (_, { signal }) =>
+        `${await end.promise}, ${signal.aborted ? "though told to stop" : "untold"}`,
+    });
     const { scheduler, taskRunId } = await running(slow, { drainMs: 60_000 });
 
     const stopping = scheduler.stop();
@@ -136,7 +140,8 @@ describe("stop", () => {
     end.resolve("well");
     await stopping;
 
-    expect(await box.statusOf(taskRunId)).toBe("DONE");
+    const other = await box.scheduler();
+    expect(await other.get(taskRunId)).toMatchObject({ status: "DONE", output: "well, untold" });
   });
 
   it("then tells it to end: SHUTDOWN, by its policy for a lost instance, and nothing is left RUNNING", async () => {

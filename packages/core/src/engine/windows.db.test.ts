@@ -136,9 +136,7 @@ describe("a window that is put on while work is AVAILABLE", () => {
 
   it("waits for a claim that is under way, and no claim after it gets anything", async () => {
     const scheduler = await box.scheduler({ name: "ruler" });
-    const resources = [shared("orders")];
-    await scheduler.enqueueMany([1, 2].map((n) => echo.task(n, { resources })));
-    await scheduler.promote();
+    await scheduler.enqueueMany([1, 2].map((n) => echo.task(n, { queue: "mail" })));
     const pool = box.pool("claimer");
     const { instanceId, held } = scheduler;
     const claim = async (slots: number) =>
@@ -156,7 +154,7 @@ describe("a window that is put on while work is AVAILABLE", () => {
     const claimed = claim(1);
     await atCommit.reached;
 
-    const closed = scheduler.setWindows({ resource: "orders" }, [freeze]);
+    const closed = scheduler.setWindows({ queue: "mail" }, [freeze]);
     await waitUntilBlocked(box.db.client, "signalbox ruler");
     atCommit.resume();
     await closed;
