@@ -7,7 +7,7 @@ import { called } from "./called.ts";
 import { shownName } from "./json-value.ts";
 
 /** Where it does not fit ("" is the value itself), and what to give instead. */
-export interface Misfit {
+interface Misfit {
   readonly at: string;
   readonly problem: string;
 }
