@@ -3,18 +3,20 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Instance } from "./instance.ts";
 import { type KillPoint, killPoints } from "./kill-points.ts";
-import { type Fault, pickRunning } from "./nemesis.ts";
+import type { Fault } from "./nemesis.ts";
 import { isOutage } from "./outage.ts";
 import { busy, PROVOCATIONS, type Provocation } from "./provoke.ts";
 import type { Random } from "./random.ts";
 import type { Rig } from "./rig.ts";
 import { brokenLine } from "./tolerated.ts";
+import { until } from "./until.ts";
 
 /** Who has not come to the point by then is kept from it by something else. */
 const DIES_WITHIN_MS = 6_000;
 /** It has to start before. */
 const FRESH_DIES_WITHIN_MS = 12_000;
 const TRIES = 4;
+const FREE_WITHIN_MS = 60_000;
 /** Those who were told to die there as well have heard that they need not. */
 const HEARD_WITHIN_MS = 100;
 
@@ -35,9 +37,7 @@ const armed = new WeakSet<Instance>();
 async function killOne(rig: Rig, random: Random, { act, point }: KillPoint): Promise<boolean> {
   const provocation = act === null ? busy("one") : PROVOCATIONS[act];
   if (provocation.who === "a fresh one") return await killFresh(rig, random, { provocation, point });
-  await pickRunning(rig, random);
-  const free = rig.cluster.running.filter((instance) => !armed.has(instance));
-  if (free.length === 0) return false;
+  const free = await until("somebody is free to die", () => findFree(rig), { withinMs: FREE_WITHIN_MS });
   const one = provocation.who === "one" ? random.pick(free) : null;
   const told = one === null ? free : [one];
   const disarm = arm(told, point);
@@ -54,6 +54,12 @@ async function killOne(rig: Rig, random: Random, { act, point }: KillPoint): Pro
   for (const instance of left) await instance.kill();
   for (const _ of [...died, ...left]) await rig.cluster.add();
   return died.length > 0;
+}
+
+/** Another lane may have told everybody. */
+function findFree({ cluster }: Rig): readonly Instance[] | null {
+  const free = cluster.running.filter((instance) => !armed.has(instance));
+  return free.length === 0 ? null : free;
 }
 
 /** Answers what calls it off. */
