@@ -83,20 +83,21 @@ function keepFor(statuses: readonly Ended[], ms: number): KeepMs {
   return { DONE: keep("DONE"), FAILED: keep("FAILED"), CANCELED: keep("CANCELED") };
 }
 
-/** Instead of the hour that it stays behind: all that there is lies behind it, and what it left open is looked at again. */
+/** Instead of the hour that it stays behind: what is new lies behind it too, and where it left something open is due again. */
 async function bringWalkToThePresent({ query }: Rig): Promise<void> {
   await query(
     "UPDATE signalbox.retention_range SET open_seen_at = '-infinity' WHERE open_seen_at IS NOT NULL",
   );
   await query(
-    `WITH walked AS (
+    `WITH before AS (
+       SELECT walked_to FROM signalbox.retention_walk
+     ), walked AS (
        INSERT INTO signalbox.retention_walk (walked_to) VALUES (signalbox.new_id())
            ON CONFLICT (one) DO UPDATE SET walked_to = excluded.walked_to
        RETURNING walked_to
      )
      INSERT INTO signalbox.retention_range (after_id, to_id, open_seen_at)
-     SELECT coalesce((SELECT to_id FROM signalbox.retention_range ORDER BY to_id DESC LIMIT 1), '${FIRST_ID}'),
-            walked_to, '-infinity'
+     SELECT coalesce((SELECT walked_to FROM before), '${FIRST_ID}'), walked_to, '-infinity'
        FROM walked`,
   );
 }

@@ -134,16 +134,18 @@ function jobsOf(model: Model): readonly ModelTaskRun[] {
 
 function openEverything({ model }: Scene): readonly Step[] {
   const scopes = [
-    ...QUEUES.map((queue) => ({ queue, scope: `queue:${queue}` })),
-    ...RESOURCES.map((resource) => ({ resource, scope: `resource:${resource}` })),
-    ...model.runs.toReversed().map(({ runId }, run) => ({ run, scope: `run:${runId}` })),
+    ...QUEUES.map((queue) => ({ what: { queue }, scope: `queue:${queue}` })),
+    ...RESOURCES.map((resource) => ({ what: { resource }, scope: `resource:${resource}` })),
+    ...model.runs.toReversed().map(({ runId }, run) => ({ what: { run }, scope: `run:${runId}` })),
   ];
   const alive = model.instances.filter(({ state, expired }) => state !== "DEAD" && !expired);
   return [
-    ...scopes.filter(({ scope }) => model.paused.has(scope)).map((what) => ({ do: "resume" as const, what })),
+    ...scopes
+      .filter(({ scope }) => model.paused.has(scope))
+      .map(({ what }) => ({ do: "resume" as const, what })),
     ...scopes
       .filter(({ scope }) => model.windows.has(scope))
-      .map((what) => ({ do: "setWindows" as const, what, windows: "none" as const })),
+      .map(({ what }) => ({ do: "setWindows" as const, what, windows: "none" as const })),
     ...model.tasks
       .filter(({ stops }) => stops.size > 0)
       .map(() => ({ do: "takeOffStop" as const, which: 0 })),
