@@ -23,7 +23,7 @@ const HEARD_WITHIN_MS = 100;
 /** One fault per point. */
 export const DYING: readonly Fault[] = killPoints().map(
   (killPoint): Fault => [
-    killPoint.name,
+    killPoint.point.name,
     async (rig, random) => {
       for (let tries = 0; tries < TRIES; tries += 1) if (await killOne(rig, random, killPoint)) return true;
       return false;
@@ -48,8 +48,8 @@ async function killOne(rig: Rig, random: Random, { act, point }: KillPoint): Pro
   await wait(HEARD_WITHIN_MS);
   await provoked;
   await wait(random.between(0, 300));
-  const died = told.filter(({ diedThere }) => diedThere);
-  const left = provocation.leaves === true ? told.filter(({ diedThere }) => !diedThere) : [];
+  const died = told.filter(({ diedAt }) => diedAt === point.name);
+  const left = provocation.leaves === true ? told.filter((instance) => !died.includes(instance)) : [];
   // Who was told to leave goes in any case.
   for (const instance of left) await instance.kill();
   for (const _ of [...died, ...left]) await rig.cluster.add();
@@ -81,15 +81,13 @@ async function killFresh(
   random: Random,
   { provocation, point }: { readonly provocation: Provocation; readonly point: KillPoint["point"] },
 ): Promise<boolean> {
-  const before = rig.cluster.running.length;
   const fresh = await rig.cluster.begin({ dies: point });
   const provoked = provoke(rig, random, provocation, fresh);
   await Promise.race([fresh.gone(), wait(FRESH_DIES_WITHIN_MS, undefined, { ref: false })]);
   await fresh.kill();
   await fresh.gone();
   await provoked;
-  if (rig.cluster.running.length < before) await rig.cluster.add();
-  return fresh.diedThere;
+  return fresh.diedAt === point.name;
 }
 
 /** What it cannot do while the database is away it need not: the next try will. */

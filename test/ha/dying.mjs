@@ -26,7 +26,7 @@ export function dieAt(point) {
 export function dieIf(at) {
   if (dying?.at !== at) return;
   // The pipe outlives us: by this it is known who has killed us.
-  writeSync(2, "\nIt has died where it was told to\n");
+  writeSync(2, `\nIt has died where it was told to: ${dying.name}\n`);
   process.kill(process.pid, "SIGKILL");
 }
 

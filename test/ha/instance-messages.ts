@@ -39,6 +39,8 @@ export interface Act {
 
 /** A point in an instance's life at which it can be killed exactly. */
 export interface DyingPoint {
+  /** By which it is known who died of it. */
+  readonly name: string;
   /**
    * `sent`: the statement has been sent, its answer not seen. `before commit`, `after commit`: of its transaction.
    * `start`, `effect`: of an execution, right after the line in the trace.

@@ -56,8 +56,8 @@ export interface Instance {
   kill(): Promise<void>;
   /** Kills it exactly there, when it comes there. Null: nowhere any more. */
   dieAt(point: DyingPoint | null): void;
-  /** Whether it has died where it was told to, and not by another fault. */
-  readonly diedThere: boolean;
+  /** The name of the point at which it has died as it was told to; null: it lives, or another fault killed it. */
+  readonly diedAt: string | null;
   /** Resolves when it has ended and said all that it had to say. */
   gone(): Promise<void>;
   /** Tells it to leave and to end. */
@@ -116,7 +116,7 @@ export function startInstance(start: {
 const NO_ACT: Acted = { answer: null, problem: null };
 const NOTHING_HELD: Holding = { instanceId: null, claims: {} };
 /** What the one who dies where it was told to leaves behind. */
-const DIED_THERE = "It has died where it was told to";
+const DIED_THERE = /It has died where it was told to: (.*)/;
 
 function watch(child: ChildProcess, name: string): Instance {
   const counts = new Map<string, number>();
@@ -131,7 +131,7 @@ function watch(child: ChildProcess, name: string): Instance {
   let lastRequestNo = 0;
   let clockAtStart: number | null = null;
   let said = "";
-  let diedThere = false;
+  let diedAt: string | null = null;
 
   const keep = (event: InstanceEvent): void => {
     counts.set(event.type, (counts.get(event.type) ?? 0) + 1);
@@ -144,7 +144,7 @@ function watch(child: ChildProcess, name: string): Instance {
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     // The first lines say what happened; what follows is the inside of a socket.
     said = (said + chunk).slice(0, 2_000);
-    if (chunk.includes(DIED_THERE)) diedThere = true;
+    diedAt ??= DIED_THERE.exec(chunk)?.[1] ?? null;
   });
   child.on("message", (message: FromInstance) => {
     if (message.kind === "event") keep(message.event);
@@ -181,7 +181,7 @@ function watch(child: ChildProcess, name: string): Instance {
   };
   // Who dies where it was told to says so last, perhaps after its end was seen.
   const unexpectedEnd = (): string | null =>
-    killed || diedThere || ending === null ? null : ending + said.trim();
+    killed || diedAt !== null || ending === null ? null : ending + said.trim();
 
   return {
     name,
@@ -219,8 +219,8 @@ function watch(child: ChildProcess, name: string): Instance {
       await ended;
     },
     dieAt: (point) => send(child, { kind: "die", point }),
-    get diedThere() {
-      return diedThere;
+    get diedAt() {
+      return diedAt;
     },
     gone: async () => void (await closed),
     leave: () => {

@@ -21,6 +21,6 @@ it("has three points of each act, each by a statement that is no other's", () =>
   const points = killPoints().filter(({ act }) => act !== null);
 
   expect(points).toHaveLength(3 * marks.length);
-  for (const { name, point } of points)
-    expect([name, texts.filter((text) => text === point.text).length]).toEqual([name, 1]);
+  for (const { point } of points)
+    expect([point.name, texts.filter((text) => text === point.text).length]).toEqual([point.name, 1]);
 });

@@ -122,7 +122,6 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface KillPoint {
-  readonly name: string;
   readonly act: ActName | null;
   readonly point: DyingPoint;
 }
@@ -139,17 +138,14 @@ export function killPoints(): readonly KillPoint[] {
     const { statement, ...where } = mark;
     const text = texts.get(statement);
     if (text === undefined) throw new Error(`The store has no statement ${statement}`);
-    return (["sent", "before commit", "after commit"] as const).map(
-      (at): KillPoint => ({
-        name: `killed ${MOMENTS[at]} ${act}`,
-        act: act as ActName,
-        point: { at, text, ...where },
-      }),
-    );
+    return (["sent", "before commit", "after commit"] as const).map((at): KillPoint => {
+      const name = `killed ${MOMENTS[at]} ${act}`;
+      return { act: act as ActName, point: { name, at, text, ...where } };
+    });
   });
   return [
     ...ofActs,
-    { name: "killed at the start of an execution", act: null, point: { at: "start" } },
-    { name: "killed after an effect", act: null, point: { at: "effect" } },
+    { act: null, point: { name: "killed at the start of an execution", at: "start" } },
+    { act: null, point: { name: "killed after an effect", at: "effect" } },
   ];
 }

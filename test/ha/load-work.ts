@@ -44,7 +44,14 @@ export const SORTS: readonly (readonly [string, (random: Random) => Call])[] = [
   ["failing", (random) => one(failing(random))],
   ["queue", (random) => ({ specs: several(random, 1, 3, () => work(random, { queue: QUEUE })) })],
   ["wide queue", (random) => ({ specs: several(random, 1, 3, () => work(random, { queue: OPEN_QUEUE })) })],
-  ["key", (random) => ({ specs: several(random, 1, 3, () => work(random, ofCustomer(random))) })],
+  [
+    "key",
+    (random) => {
+      // More than a key may have at once.
+      const concurrencyKey = `customer:${random.between(1, 3)}`;
+      return { specs: several(random, 2, 4, () => work(random, { concurrencyKey })) };
+    },
+  ],
   ["rate", (random) => ({ specs: several(random, 1, 3, () => work(random, { rate: RATE })) })],
   ["deferral", (random) => one(deferring(random))],
   ["outside job", (random) => one(outside(random))],
@@ -83,10 +90,6 @@ export function work(random: Random, options: Options = {}): TaskSpec {
 
 function placed(random: Random): Options {
   return { priority: random.between(2, 8), ...(random.chance(0.3) && { tags: [random.pick(TAGS)] }) };
-}
-
-function ofCustomer(random: Random): Options {
-  return { concurrencyKey: `customer:${random.between(1, 3)}` };
 }
 
 function twoResources(random: Random): NonNullable<TaskSpec["resources"]> {

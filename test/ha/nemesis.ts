@@ -76,9 +76,10 @@ function freeze(lowMs: number, highMs: number): Fault[1] {
 export const FREEZE_UNTIL_RESCUED: Fault = [
   "freeze until rescued",
   async (rig) => {
+    const isRefused = (): boolean => rig.cluster.count("task_run.refused") > 0;
     let outcome: string | null = null;
-    // The other faults go on meanwhile: it may end before we come to freeze it.
-    while (outcome !== "LEASE_LOST") {
+    // The other faults go on meanwhile: it may end before we come to freeze it, or be killed before it is refused.
+    while (outcome !== "LEASE_LOST" || !isRefused()) {
       const input: WorkInput = { ms: leaseMs };
       const taskRunId = await asSoonAs("something is enqueued", async () => {
         const enqueued = await rig.scheduler.enqueue({ kind: "stubborn", input, priority: 0 });
@@ -90,13 +91,15 @@ export const FREEZE_UNTIL_RESCUED: Fault = [
         async () => (await whoRuns(rig, [taskRunId])) ?? (await endOf()),
       );
       if (typeof seen === "string") continue;
-      seen.instance.freeze();
+      const { instance } = seen;
+      instance.freeze();
       outcome = await asSoonAs("it ends", endOf);
-      seen.instance.wake();
+      instance.wake();
+      if (outcome !== "LEASE_LOST") continue;
+      await until("its result is refused", () => isRefused() || instance.state === "ended", {
+        withinMs: WITHIN_MS,
+      });
     }
-    await until("its result is refused", () => rig.cluster.count("task_run.refused") > 0, {
-      withinMs: WITHIN_MS,
-    });
   },
 ];
 

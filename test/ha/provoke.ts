@@ -108,6 +108,8 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
       });
       // The lease of that one is good: only somebody who starts finds that its process is gone.
       await random.pick(cluster.running.filter((instance) => instance !== one)).kill();
+      await one?.gone();
+      await cluster.add();
     },
   },
   "a rescue": { who: "anyone", by: async (rig) => await loseWork(rig) },
