@@ -151,7 +151,10 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
     await act("pause", { queue: QUEUE });
   }),
   "a stop": acts(async (rig, random, act) => {
-    const [taskId] = await enqueued(rig, [later(random, { tags: [STOPPED_TAG] })]);
+    const [taskId] = await enqueued(rig, [later(random)]);
+    // By its id: it may run by now, and wait only in its next attempt.
+    if (taskId !== undefined)
+      rig.load.openLater(async () => await rig.scheduler.takeOffStop(taskId, STOP_CODE));
     await act("putStop", taskId, STOP_CODE);
   }),
   "the end of a stop": acts(async (rig, random, act) => {
