@@ -19,7 +19,7 @@ import {
 import { type OwnPostgres, startOwnPostgres } from "../ha/own-postgres.ts";
 import { randomFrom } from "../ha/random.ts";
 import { openRig, type Rig } from "../ha/rig.ts";
-import { requireTaken } from "../ha/sometimes.ts";
+import { requireTaken, show } from "../ha/sometimes.ts";
 import { brokenLine } from "../ha/tolerated.ts";
 import { CANCEL_STATEMENTS, CUT_ALL, CUT_LEASES, CUT_LISTENERS } from "./database-harm.ts";
 import { FREEZE_PROMOTER, FREEZE_SEVERAL, LEAVE } from "./instance-harm.ts";
@@ -111,7 +111,7 @@ it("keeps every promise through hundreds of faults at random", async () => {
     add(faults, trial.faults);
     add(paths, trial.paths);
     notes.push(`round ${round}, seed ${seed}: ${trial.summary}`);
-    process.stdout.write(`${notes.at(-1)}\n`);
+    process.stdout.write(`${notes.at(-1)}\n${show(trial.faults)}\n${show(trial.paths)}\n`);
   }
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
 
