@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Instance } from "./instance.ts";
 import { type KillPoint, killPoints } from "./kill-points.ts";
 import type { Fault } from "./nemesis.ts";
-import { isOutage } from "./outage.ts";
+import { isOutage, whatDriverSaid } from "./outage.ts";
 import { busy, PROVOCATIONS, type Provocation } from "./provoke.ts";
 import type { Random } from "./random.ts";
 import type { Rig } from "./rig.ts";
@@ -102,6 +102,5 @@ async function provoke(rig: Rig, random: Random, { by }: Provocation, one: Insta
 /** Something took too long, or the line was cut. */
 function isMiss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : null;
-  return error.message.startsWith("Not within") || brokenLine({ message: error.message, code });
+  return error.message.startsWith("Not within") || brokenLine(whatDriverSaid(error));
 }

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { createScheduler } from "@signalbox/core";
+import { createScheduler, SchedulerError } from "@signalbox/core";
 import { dieAt } from "./dying.mjs";
 import { keepCount, listHeld, parting } from "./instance-holding.mjs";
 import { defineTasks } from "./instance-tasks.mjs";
@@ -67,10 +67,12 @@ function tellable(event) {
   return { ...rest, ...toldError(error) };
 }
 
+/** As the driver said it, also where a call of the library told it in words of its own. */
 function toldError(error) {
+  const said = error instanceof SchedulerError && error.cause instanceof Error ? error.cause : error;
   return {
-    message: error instanceof Error ? error.message : String(error),
-    code: error?.code ?? null,
+    message: said instanceof Error ? said.message : String(said),
+    code: said?.code ?? null,
   };
 }
 

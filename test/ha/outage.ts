@@ -10,6 +10,13 @@ export function isOutage(error: unknown): boolean {
   return tellsOutage({ code, message: error.message }) || isOutage(error.cause);
 }
 
+/** What the driver said: a call of the library tells it in words of its own, and keeps it. */
+export function whatDriverSaid(error: Error): { readonly code: string | null; readonly message: string } {
+  const said = error.cause instanceof Error ? error.cause : error;
+  const code = "code" in said && typeof said.code === "string" ? said.code : null;
+  return { code, message: said.message };
+}
+
 /** The same of an error that was only told. */
 export function tellsOutage(told: { readonly code: string | null; readonly message: string }): boolean {
   return OUTAGE_CODE.test(told.code ?? "") || OUTAGE_MESSAGE.test(told.message);

@@ -13,7 +13,7 @@ import type { InstanceOptions } from "./instance.ts";
 import { INSTANCE_SETTINGS, type ToldError } from "./instance-messages.ts";
 import { KEY_PREFIX, type Load, startLoad } from "./load.ts";
 import { findBrokenKeys, type KeyedTask } from "./load-keys.ts";
-import { tellsOutage } from "./outage.ts";
+import { tellsOutage, whatDriverSaid } from "./outage.ts";
 import type { OwnPostgres } from "./own-postgres.ts";
 import type { Random } from "./random.ts";
 import {
@@ -156,10 +156,7 @@ function placeOf(
 function toldTo(tolerates: RigOptions["tolerates"]): (error: unknown) => boolean {
   return (error) => {
     if (tolerates === undefined || !(error instanceof Error)) return false;
-    // A call of the library tells it in words of its own, and keeps what the driver said.
-    const said = error.cause instanceof Error ? error.cause : error;
-    const code = "code" in said && typeof said.code === "string" ? said.code : null;
-    return tolerates({ message: said.message, code });
+    return tolerates(whatDriverSaid(error));
   };
 }
 

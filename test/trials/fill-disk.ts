@@ -9,7 +9,7 @@ import { exclusive, type TaskSpec } from "@signalbox/core";
 import pg from "pg";
 import { expect, onTestFinished } from "vitest";
 import type { ToldError, WorkInput } from "../ha/instance-messages.ts";
-import { isOutage } from "../ha/outage.ts";
+import { isOutage, whatDriverSaid } from "../ha/outage.ts";
 import type { Rig } from "../ha/rig.ts";
 import { requireTaken, show } from "../ha/sometimes.ts";
 import { brokenLine } from "../ha/tolerated.ts";
@@ -134,7 +134,7 @@ async function enqueueOrRefused({ scheduler }: Rig, title: string): Promise<stri
     const { taskRunId } = await scheduler.enqueue({ kind: "work", input: { ms: 5 }, title });
     return taskRunId;
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === DISK_FULL) return null;
+    if (error instanceof Error && isFull(whatDriverSaid(error))) return null;
     throw error;
   }
 }
