@@ -128,7 +128,7 @@ describe("a version below one that is DONE on its resource", () => {
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
 
-  it("is found by the sweep when whoever parked it died before it failed it", async () => {
+  it("is failed by the next pass when whoever parked it died before he failed it", async () => {
     const scheduler = await box.scheduler();
     await scheduler.enqueue(version("2"));
     await scheduler.runUntilIdle();
@@ -144,7 +144,7 @@ describe("a version below one that is DONE on its resource", () => {
     expect(await pass).toMatchObject({ refused: [], unrefused: expect.any(Error) });
     expect(await scheduler.get(taskRunId)).toMatchObject({ status: "PENDING", blockedOn: "OUT_OF_ORDER" });
 
-    await scheduler.sweep();
+    await scheduler.promote();
 
     expect(await box.statusOf(taskRunId)).toBe("FAILED");
   });

@@ -32,9 +32,9 @@ import type { ParkedFront } from "../store/task-runs/parked.ts";
 import {
   joinLines,
   leaveLines,
-  msUntilNextDue,
   parkTaskRuns,
   promoteTaskRuns,
+  readOutlook,
 } from "../store/task-runs/promote.ts";
 import { findOutOfOrder, refuseTaskRuns, type TooSmall } from "../store/task-runs/refuse.ts";
 import { findFronts } from "../store/task-runs/woken.ts";
@@ -144,7 +144,7 @@ interface Refusals {
 }
 const NOBODY_REFUSED: Refusals = { refused: [], unrefused: null };
 
-/** In transactions of their own: their runs are locked before them. Not done or died in between: the sweep comes here again. */
+/** In transactions of their own: their runs are locked before them. Not done or died in between: the next pass comes here again. */
 async function refuseAll(pool: Pool, batchSize: number): Promise<Refusals> {
   const refused: TooSmall[] = [];
   try {
@@ -196,10 +196,9 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
     promoted,
     failed: plan.failed,
     more: again.length > 0 || freed || [wakes, fresh].some(({ length }) => length >= batchSize),
-    nextDueMs: await msUntilNextDue(tx),
+    ...(await readOutlook(tx)),
     sweptTo: swept.sweptTo,
     sweepOver: swept.sweptTo === null,
-    isOutOfOrder: [...plan.waiting.values()].some(({ code }) => code === "OUT_OF_ORDER"),
   };
 }
 

@@ -24,7 +24,7 @@ import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
 import { demoteClosed, demoteStrays, demoteTaskRuns, findAvailableHolders } from "./task-runs/demote.ts";
 import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
-import { msUntilNextDue } from "./task-runs/promote.ts";
+import { readOutlook } from "./task-runs/promote.ts";
 import { findOutOfOrder } from "./task-runs/refuse.ts";
 import { findLost } from "./task-runs/rescue.ts";
 import {
@@ -168,14 +168,15 @@ describe("candidates", () => {
   it("takes the oldest wakes and knows the next run time without reading all of them", async () => {
     const plans = await plansOf(async (tx) => {
       await takeWakes(tx, 100);
-      await msUntilNextDue(tx);
+      await readOutlook(tx);
     });
 
     expect(reads(plans.get("takeWakes"))).toEqual(["gate_wake_pkey (whole)", "gate_wake_pkey"]);
-    expect(reads(plans.get("msUntilNextDue"))).toEqual([
+    expect(reads(plans.get("readOutlook"))).toEqual([
       "waiting_due (whole)",
       expect.stringMatching(/^gate_wake_due/),
       "ready_closing (whole)",
+      "waiting_parked",
     ]);
     for (const [name, nodes] of plans) {
       expect(

@@ -110,16 +110,25 @@ export async function leaveLines(tx: Transaction, taskRunIds: readonly TaskRunId
   );
 }
 
-/** How long until time alone opens a gate: a run time, a window, a rate. By the database's clock. Null: none does. */
-export async function msUntilNextDue(tx: Transaction): Promise<number | null> {
+/** What comes next, by what waits. */
+export interface Outlook {
+  /** How long until time alone opens a gate: a run time, a window, a rate. By the database's clock. Null: none does. */
+  readonly nextDueMs: number | null;
+  /** Somebody stands at the gate that never opens, parked now or left there by one who died before he failed it. */
+  readonly isOutOfOrder: boolean;
+}
+
+export async function readOutlook(tx: Transaction): Promise<Outlook> {
   const [row] = await tx.query(
-    sql<{ ms: number | null }>("msUntilNextDue")`
+    sql<Outlook>("readOutlook")`
       SELECT (extract(epoch FROM least(
                 (SELECT run_at FROM signalbox.waiting WHERE blocked_on = 'RUN_AT' ORDER BY run_at LIMIT 1),
                 (SELECT min(due_at) FROM signalbox.gate_wake WHERE due_at IS NOT NULL),
                 (SELECT open_until FROM signalbox.ready WHERE open_until < 'infinity' ORDER BY open_until LIMIT 1))
-              - clock_timestamp()) * 1000)::float8 AS ms
+              - clock_timestamp()) * 1000)::float8 AS "nextDueMs",
+             EXISTS (SELECT FROM signalbox.waiting
+                      WHERE blocked_on = 'OUT_OF_ORDER' AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')) AS "isOutOfOrder"
     `,
   );
-  return row?.ms ?? null;
+  return row ?? { nextDueMs: null, isOutOfOrder: false };
 }
