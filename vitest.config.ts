@@ -24,6 +24,11 @@ const long = {
 /** One leaves a transaction open for ten minutes, the other goes step by step: neither is about moments, and each has its own PostgreSQL. */
 const BESIDE = ["test/long/caller.long.test.ts", "test/long/model.long.test.ts"];
 
+/** Not about moments either: they wait for facts, however long that takes. Two of them at once on two cores. */
+const HA_BESIDE = ["database", "dev", "disk", "hindrance", "memory", "pooler"].map(
+  (name) => `test/ha/${name}.ha.test.ts`,
+);
+
 export default defineConfig({
   test: {
     coverage: {
@@ -76,6 +81,7 @@ export default defineConfig({
           name: "ha",
           sequence: { groupOrder: 2 },
           include: ["test/{ha,bad-input}/**/*.ha.test.ts"],
+          exclude: HA_BESIDE,
           // Each test runs several real processes; two at once on two cores would measure each other.
           fileParallelism: false,
           testTimeout: 120_000,
@@ -85,9 +91,21 @@ export default defineConfig({
         ...fromSources,
         test: {
           ...inlined,
+          ...postgres,
+          name: "ha-beside",
+          sequence: { groupOrder: 3 },
+          include: HA_BESIDE,
+          maxWorkers: 2,
+          testTimeout: 120_000,
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
           ...long,
           name: "long",
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           include: ["test/{long,bad-input}/**/*.long.test.ts"],
           exclude: BESIDE,
           fileParallelism: false,
@@ -99,7 +117,7 @@ export default defineConfig({
           ...inlined,
           ...long,
           name: "long-beside",
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
           include: BESIDE,
           maxWorkers: BESIDE.length,
         },

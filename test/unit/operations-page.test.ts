@@ -6,7 +6,7 @@ import { read, tableUnder } from "./markdown.ts";
 
 const CORE = "packages/core/src";
 const page = read("docs/guide/operations.md").replaceAll(/\s+/g, " ");
-const settings = resolveSettings({ databaseUrl: "" }, "any");
+const settings = resolveSettings({ databaseUrl: "postgres://localhost/any" }, "any");
 
 function numberAt(file: string, name: string): number {
   return Number(valueOf(`${CORE}/${file}`, name).replaceAll(",", ""));
