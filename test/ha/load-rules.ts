@@ -181,3 +181,27 @@ export async function takeOffStops(scheduler: Scheduler): Promise<void> {
   const { taskRuns } = await scheduler.list({ status: ["PENDING"], tag: STOPPED_TAG, limit: 500 });
   for (const { taskId } of taskRuns) await scheduler.takeOffStop(taskId, STOP_CODE);
 }
+
+/**
+ * Whatever the database says is closed, by whomever: what was opened may be closed again, where a standby that did not know of
+ * it took over.
+ */
+export async function openAll({ scheduler, db }: Pick<RuleDeps, "scheduler" | "db">): Promise<void> {
+  const { rows: pauses } = await db.query<Ruled>("SELECT over, name FROM signalbox.pause WHERE paused");
+  for (const { over, name } of pauses) {
+    const what = over === "queue" ? { queue: name } : { resource: name };
+    await scheduler.resume(over === "run" ? { runId: name as RunId } : what);
+  }
+  const { rows: windows } = await db.query<Ruled>("SELECT over, name FROM signalbox.start_window");
+  for (const { over, name } of windows)
+    await scheduler.setWindows(over === "queue" ? { queue: name } : { resource: name }, []);
+  const { rows: stops } = await db.query<{ taskId: TaskId; code: string }>(
+    'SELECT task_id AS "taskId", code FROM signalbox.stop',
+  );
+  for (const { taskId, code } of stops) await scheduler.takeOffStop(taskId, code);
+}
+
+interface Ruled {
+  readonly over: "queue" | "resource" | "run";
+  readonly name: string;
+}

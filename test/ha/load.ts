@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type EnqueuedMany, type RunId, type Scheduler, SchedulerError, type TaskId } from "@signalbox/core";
 import type pg from "pg";
 import type { KeyAnswers } from "./load-keys.ts";
-import { RULES, type RuleDeps, takeOffStops } from "./load-rules.ts";
+import { openAll, RULES, type RuleDeps, takeOffStops } from "./load-rules.ts";
 import { type Call, QUEUE, RATE, SORTS, work } from "./load-work.ts";
 import { isOutage } from "./outage.ts";
 import type { Random } from "./random.ts";
@@ -129,15 +129,15 @@ export function startLoad({
       closed.push({ open, atMs: performance.now() + random.between(CLOSED_MS.low, CLOSED_MS.high) });
     },
   };
-  const openWhat = async (isDue: (atMs: number) => boolean): Promise<void> => {
-    for (const each of closed.filter(({ atMs }) => isDue(atMs))) {
+  const openWhatIsDue = async (): Promise<void> => {
+    for (const each of closed.filter(({ atMs }) => atMs < performance.now())) {
       await each.open().catch(unlessLost);
       closed.splice(closed.indexOf(each), 1);
     }
   };
   const rules = random.deal(RULES);
   const changeRules = async (): Promise<void> => {
-    await openWhat((atMs) => atMs < performance.now());
+    await openWhatIsDue();
     if (random.chance(STOPS_SHARE)) {
       await takeOffStops(scheduler);
       count(changed, "stops taken off");
@@ -179,8 +179,7 @@ export function startLoad({
       try {
         await untilDone(tolerates, async () => {
           while (unsure[0] !== undefined) await ask(unsure[0]);
-          await openWhat(() => true);
-          await takeOffStops(scheduler);
+          await openAll(deps);
         });
       } catch (error) {
         problems.push(describe(error));
