@@ -3,6 +3,7 @@
  * its transaction commits and after it has. `checks.ha.test.ts` sees to it that no statement is missing here.
  */
 
+import type { ReturnRequest } from "../../packages/core/src/store/outside-jobs/let-go.ts";
 import type { DyingPoint } from "./instance-messages.ts";
 import { readStatements } from "./store-statements.ts";
 
@@ -10,7 +11,7 @@ interface Mark {
   /** The statement's name in the store. */
   readonly statement: string;
   /** Only where this is among its values. */
-  readonly value?: string;
+  readonly value?: ReturnRequest["how"];
   /** Only in this thread. Default: the main one. */
   readonly thread?: "lease";
 }
@@ -33,7 +34,7 @@ export const ACTS = {
   "a kept handle": { statement: "keepHandle" },
   "a let-go": { statement: "letGoTaskRuns" },
   "the taking of outside jobs": { statement: "takeOutsideJobs" },
-  "the return of a polled job": { statement: "returnOutsideJobs", value: "asked" },
+  "the return of a polled job": { statement: "returnOutsideJobs", value: "answered" },
   "the resumption of a lost job": { statement: "returnOutsideJobs", value: "lost" },
   "the log": { statement: "writeLogs" },
   "a renewal": { statement: "renewLease", thread: "lease" },

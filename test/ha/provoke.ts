@@ -72,6 +72,9 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
   "a refusal of a late version": { who: "anyone", by: refuseLate },
   "a demotion": acts(async (rig, random, act) => {
     const crowd = Array.from({ length: 60 }, () => work(random, { queue: OPEN_QUEUE, priority: 9 }));
+    // Somebody may have closed it: then nothing in it is AVAILABLE, and nothing is sent back.
+    await rig.scheduler.resume({ queue: OPEN_QUEUE });
+    await rig.scheduler.setWindows({ queue: OPEN_QUEUE }, []);
     await enqueued(rig, crowd);
     rig.load.openLater(async () => await rig.scheduler.resume({ queue: OPEN_QUEUE }));
     await act("pause", { queue: OPEN_QUEUE });
