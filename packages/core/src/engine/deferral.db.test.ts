@@ -121,7 +121,8 @@ describe("a deferral", () => {
     await scheduler.execute();
     await scheduler.settle();
 
-    expect(await scheduler.get(taskRunId)).toMatchObject({ status: "CANCELED", outcome: "CANCELED" });
+    const canceled = { status: "CANCELED", outcome: "CANCELED", error: null };
+    expect(await scheduler.get(taskRunId)).toMatchObject(canceled);
     expect(scheduler.events).toMatchObject([{ type: "task_run.settled", status: "CANCELED" }]);
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
