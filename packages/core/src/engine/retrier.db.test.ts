@@ -93,7 +93,7 @@ describe("a retry by hand", () => {
 
   it("of an attempt that was followed by another is refused, and names that one", async () => {
     const scheduler = await box.scheduler();
-    const { taskRunId } = await scheduler.enqueue(broken.task(1));
+    const { taskId, taskRunId } = await scheduler.enqueue(broken.task(1));
     await scheduler.runUntilIdle();
     const { taskRunId: next } = await scheduler.retry(taskRunId);
     await scheduler.runUntilIdle();
@@ -102,6 +102,7 @@ describe("a retry by hand", () => {
       code: "NOT_RETRYABLE",
       message: expect.stringContaining(`attempt 2 of its task followed it (${next}, FAILED)`),
     });
+    expect(await attemptsOf(taskId)).toHaveLength(2);
   });
 
   it("whose answer was lost brings no second attempt when it is repeated", async () => {
