@@ -101,6 +101,8 @@ it.each<[string, () => RetryDecision]>([
     },
   ],
   ["asks for what no clock shows", () => ({ afterMs: Number.NaN })],
+  ["is none of those there are", () => "RETRY" as RetryDecision],
+  ["is a promise", () => Promise.resolve("fail") as unknown as RetryDecision],
 ])("a decision that %s leaves it to the task's policy", async (_, retryOn) => {
   const { attempts, waitsMs } = await after(new Error("no"), retryOn);
 

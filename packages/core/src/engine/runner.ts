@@ -284,5 +284,6 @@ function isFinal(error: unknown): boolean {
 
 function inAnswer(decision: RetryDecision): { readonly retryable: boolean; readonly retryInMs?: number } {
   if (typeof decision === "object") return { retryable: true, retryInMs: Math.round(decision.afterMs) };
-  return { retryable: decision === "retry" };
+  // What is none of the decisions decides nothing either.
+  return { retryable: decision !== "fail" };
 }

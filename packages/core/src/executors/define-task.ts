@@ -21,7 +21,7 @@ interface TaskParts<Parsed> {
   readonly kind: string;
   /** Its result is the output. Throw to fail the attempt; a NonRetryableError ends the task. */
   readonly run: (input: Parsed, context: ExecutionContext) => unknown;
-  /** Whether an error is worth another attempt. Not asked where the error itself says so. Default: always. */
+  /** Whether an error is worth another attempt, at once and not by a promise. Not asked where the error itself says so. Default: always. */
   readonly retryOn?: (error: unknown, attempt: number) => RetryDecision;
   /** For a `run` that may return `letGo(…)`. */
   readonly poll?: (handle: unknown, context: ExecutionContext) => Promise<PollAnswer>;
