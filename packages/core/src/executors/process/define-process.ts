@@ -110,6 +110,7 @@ async function run(wanted: CheckedProcess, folder: string, context: ExecutionCon
       ...(files.stdin === null ? {} : { stdinFile: files.stdin }),
       graceMs: wanted.graceMs,
       onOutput: (stream, bytes) => {
+        context.progress();
         log(bytes, stream);
         if (stream === "stdout") answer.read(bytes);
         else stderr = Buffer.concat([stderr, bytes]).subarray(-TOLD_STDERR_BYTES);

@@ -7,26 +7,45 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** To the whole group. One that is gone already needs nothing more. */
+/**
+ * To the whole group. One that is gone already needs nothing more, and one that has become another user's (by sudo or su) goes
+ * on until it ends by itself: neither is a reason to leave other groups alone.
+ */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-groupId, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    if (!["ESRCH", "EPERM"].includes(codeOf(error))) throw error;
   }
 }
 
 /** Of these groups those that still have a living process. One that has ended and is only not yet collected does not count. */
 export function livingGroups(groupIds: readonly number[]): ReadonlySet<number> {
-  const answering = groupIds.filter(answers);
-  if (answering.length === 0 || process.platform !== "linux") return new Set(answering);
-  const wanted = new Set(answering);
+  const answering = new Set(groupIds.filter(answers));
+  if (answering.size === 0 || process.platform !== "linux") return answering;
+  try {
+    return groupsAtWork(answering);
+  } catch {
+    // Without a free descriptor nobody can look. Then none of them is known to have ended.
+    return answering;
+  }
+}
+
+function groupsAtWork(wanted: ReadonlySet<number>): ReadonlySet<number> {
   const living = new Set<number>();
   for (const name of readdirSync("/proc")) {
-    const stat = /^\d+$/.test(name) ? readStat(name) : null;
+    const stat = /^\d+$/.test(name) ? statOf(name) : null;
     if (stat !== null && wanted.has(stat.groupId) && !"ZX".includes(stat.state)) living.add(stat.groupId);
   }
   return living;
+}
+
+/** Nobody, where the system does not tell. */
+export function childrenOf(pid: number): readonly number[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc").flatMap((name) =>
+    /^\d+$/.test(name) && readStat(name)?.parentId === pid ? [Number(name)] : [],
+  );
 }
 
 function answers(groupId: number): boolean {
@@ -34,8 +53,12 @@ function answers(groupId: number): boolean {
     process.kill(-groupId, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+    return codeOf(error) !== "ESRCH";
   }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
 }
 
 export function startTimeOf(pid: number): string | null {
@@ -44,18 +67,30 @@ export function startTimeOf(pid: number): string | null {
 
 interface Stat {
   readonly state: string;
+  readonly parentId: number;
   readonly groupId: number;
   readonly startTime: string;
 }
 
+/** Null where it is not to be seen, for whatever reason. */
 export function readStat(pid: string): Stat | null {
+  try {
+    return statOf(pid);
+  } catch {
+    return null;
+  }
+}
+
+/** Null only where it has ended in this very moment. */
+function statOf(pid: string): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name of the program is in parentheses and may contain anything, also parentheses.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    const [state = "", , groupId] = fields;
-    return { state, groupId: Number(groupId), startTime: fields[19] ?? "" };
-  } catch {
-    return null; // It has ended in this very moment.
+    const [state = "", parentId, groupId] = fields;
+    return { state, parentId: Number(parentId), groupId: Number(groupId), startTime: fields[19] ?? "" };
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes(codeOf(error))) return null;
+    throw error;
   }
 }

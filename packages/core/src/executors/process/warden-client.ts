@@ -1,5 +1,6 @@
 /** A running warden, seen from its instance. */
 
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
@@ -7,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ProcessEnd, ProcessSpec, RunningProcess } from "./running-process.ts";
 import { startWarden } from "./start-warden.ts";
-import { livingGroups, signalGroup } from "./system-processes.ts";
+import { childrenOf, livingGroups, signalGroup } from "./system-processes.ts";
 import {
   BEAT_SOCKET,
   type FromWarden,
@@ -50,6 +51,10 @@ interface PromiseWithResolvers<Value> {
 const READ_REST_MS = 1_000;
 const CLOSE_PATIENCE_MS = 10_000;
 const LOOK_MS = 10;
+/** What should be done by now is late: is the warden there at all? */
+const LATE_MS = 2_000;
+/** One that does not answer for so long is frozen, and so is everything that waits for it. */
+const FROZEN_MS = 5_000;
 
 /** `onLost` is called once when the warden has ended, whatever the reason. */
 export async function openWarden(folder: string, onLost: () => void): Promise<Warden> {
@@ -73,11 +78,13 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
   });
   // What could not be written is told by the exit.
   lifeline.on("error", () => {});
+  const askIfThere = watchForFrozen(warden, send);
   lifeline.setEncoding("utf8").on(
     "data",
     readLines<FromWarden>((message) => {
+      askIfThere.heard();
       if (message.kind === "ready") ready.resolve();
-      else hear(message, children, send);
+      else hear(message, children, send, askIfThere.unless);
     }),
   );
   await ready.promise;
@@ -90,6 +97,7 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
       children.set(id, child);
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
       send({ kind: "start", id, lease, argv, cwd, env, stdinFile, graceMs });
+      askIfThere.unless(child.started.promise, LATE_MS);
       return await child.started.promise;
     },
     retire: () => {
@@ -105,10 +113,40 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
   };
 }
 
+/** Ends a warden that is frozen: the instance ends its groups then, and the next process gets a new one. */
+function watchForFrozen(
+  warden: ChildProcess,
+  send: (message: ToWarden) => void,
+): { readonly heard: () => void; readonly unless: (done: Promise<unknown>, lateMs: number) => void } {
+  let giveUp: NodeJS.Timeout | undefined;
+  const ask = (): void => {
+    send({ kind: "ask" });
+    giveUp ??= setTimeout(() => killWithChildren(warden), FROZEN_MS).unref();
+  };
+  return {
+    heard: () => {
+      clearTimeout(giveUp);
+      giveUp = undefined;
+    },
+    unless: (done, lateMs) => {
+      const late = setTimeout(ask, lateMs).unref();
+      const forget = (): void => clearTimeout(late);
+      done.then(forget, forget);
+    },
+  };
+}
+
+/** Its children first: it may not have come to tell of one of them. */
+function killWithChildren(warden: ChildProcess): void {
+  for (const pid of warden.pid === undefined ? [] : childrenOf(warden.pid)) signalGroup(pid, "SIGKILL");
+  warden.kill("SIGKILL");
+}
+
 function hear(
   message: Exclude<FromWarden, { kind: "ready" }>,
   children: Map<string, Child>,
   send: (message: ToWarden) => void,
+  askUnless: (done: Promise<unknown>, lateMs: number) => void,
 ): void {
   const { id } = message;
   const child = children.get(id);
@@ -116,7 +154,10 @@ function hear(
   if (message.kind === "started") {
     const { pid, startTime } = message;
     child.pid = pid;
-    const stop = (graceMs: number): void => send({ kind: "stop", id, graceMs });
+    const stop = (graceMs: number): void => {
+      send({ kind: "stop", id, graceMs });
+      askUnless(child.ended.promise, graceMs + LATE_MS);
+    };
     child.started.resolve({ pid, startTime, ended: child.ended.promise, stop });
   } else if (message.kind === "not_started") {
     children.delete(id);
@@ -180,21 +221,26 @@ function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", f
   });
 }
 
-/** The warden is lost: nobody else knows its groups now. */
+/** The warden is lost: nobody else knows its groups now. Each ends by itself, so that none waits for another. */
 async function endOrphans(children: Map<string, Child>): Promise<void> {
-  const known: number[] = [];
+  const known = new Map<string, number>();
   for (const [id, { pid, started, end }] of children) {
     if (pid === null) {
       children.delete(id);
       started.reject(new Error("The warden was lost"));
     } else if (end === null) {
-      known.push(pid);
+      known.set(id, pid);
       signalGroup(pid, "SIGKILL");
     }
   }
-  while (livingGroups(known).size > 0) await wait(LOOK_MS);
-  for (const [id, { end }] of children) {
-    if (end === null) finish(children, id, { exitCode: null, signal: null, because: "warden_lost" });
+  while (known.size > 0) {
+    const living = livingGroups([...known.values()]);
+    for (const [id, pid] of known) {
+      if (living.has(pid)) continue;
+      known.delete(id);
+      finish(children, id, { exitCode: null, signal: null, because: "warden_lost" });
+    }
+    if (known.size > 0) await wait(LOOK_MS);
   }
 }
 

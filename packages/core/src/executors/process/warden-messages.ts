@@ -22,9 +22,12 @@ export interface StartMessage {
 
 export type ToWarden =
   | StartMessage
-  | { readonly kind: "stop"; readonly id: string; readonly graceMs: number };
+  | { readonly kind: "stop"; readonly id: string; readonly graceMs: number }
+  /** Whether it is there. */
+  | { readonly kind: "ask" };
 
 export type FromWarden =
+  /** It has begun, or was asked. */
   | { readonly kind: "ready" }
   | {
       readonly kind: "started";

@@ -35,6 +35,7 @@ interface Group extends WatchedGroup {
 
 /** How often a group that is to end is looked at. */
 const LOOK_MS = 10;
+const LOOK_AGAIN_MS = 100;
 /** Nobody waits for what an instance left behind, and somebody may soon begin it anew. */
 const ORPHAN_GRACE_MS = 1_000;
 
@@ -46,6 +47,11 @@ let timer: NodeJS.Timeout | null = null;
 
 // A terminal or a service manager that ends everything at once must not end the watch before the watched.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+
+// Whatever goes wrong with one group, the others must still be watched.
+process.on("uncaughtException", () => {
+  timer ??= setTimeout(look, LOOK_AGAIN_MS);
+});
 
 // Not a standard stream: writing to those would wait for an instance that is frozen.
 const lifeline = new Socket({ fd: LIFELINE_FD });
@@ -69,6 +75,7 @@ function tell(message: FromWarden): void {
 }
 
 function obey(message: ToWarden): void {
+  if (message.kind === "ask") return tell({ kind: "ready" });
   if (message.kind === "start") {
     learn(message.lease);
     void begin(message);
