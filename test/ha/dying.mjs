@@ -48,6 +48,11 @@ function sendAndDie(client, text, { isThere, sendIt }) {
   if (ends) dieIf("before commit");
   const answer = sendIt();
   if (isThere) setImmediate(() => dieIf("sent"));
-  if (ends) void answer.then(() => dieIf("after commit"));
+  // One that failed is told to whoever sent it.
+  if (ends)
+    answer.then(
+      () => dieIf("after commit"),
+      () => {},
+    );
   return answer;
 }

@@ -155,7 +155,9 @@ export function startLoad({
         await changeRules();
         await wait(random.between(PAUSE_MS.low, PAUSE_MS.high));
       } catch (error) {
-        if (isOutage(error) || tolerates(error)) unknown += 1;
+        // A standby that took over did not know of it yet.
+        if (error instanceof SchedulerError && error.code === "UNKNOWN_RATE") isSetUp = false;
+        else if (isOutage(error) || tolerates(error)) unknown += 1;
         else problems.push(describe(error));
         await wait(AFTER_OUTAGE_MS);
       }

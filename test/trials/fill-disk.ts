@@ -3,6 +3,7 @@
  * server itself goes down. With room again all of it goes on by itself.
  */
 
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { exclusive, type TaskSpec } from "@signalbox/core";
@@ -94,7 +95,7 @@ async function refuseWrites({ rig, disk }: Crowded): Promise<Record<string, numb
     "an enqueue, a claim and a settlement are refused",
     async () => {
       await disk.fill();
-      const title = `when the disk was full, ${acknowledged.length + refused.length}`;
+      const title = `when the disk was full, ${randomUUID()}`;
       const taskRunId = await enqueueOrRefused(rig, title);
       if (taskRunId === null) refused.push(title);
       else acknowledged.push(taskRunId);
