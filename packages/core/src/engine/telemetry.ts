@@ -92,7 +92,6 @@ export type SchedulerEvent =
       readonly fromInstanceId: InstanceId;
       readonly fromName: string;
     })
-  /** It waited for longer than it may. */
   /** A larger version is DONE on the resource: it has FAILED without a start. */
   | (NamedTaskRun & {
       readonly type: "task_run.out_of_order";
@@ -100,6 +99,7 @@ export type SchedulerEvent =
       readonly version: string;
       readonly doneVersion: string;
     })
+  /** It waited for longer than it may. */
   | (NamedTaskRun & { readonly type: "task_run.queue_timed_out"; readonly nextTaskRunId: TaskRunId | null })
   /** It ignores its signal: it is settled, and its slot stays taken until it ends. */
   | (NamedTaskRun & {
