@@ -1,6 +1,6 @@
 /**
  * Every act of an instance that writes, by the statement that marks it: a process can be killed when that was sent, before
- * its transaction commits and after it has. `checks.ha.test.ts` sees to it that no statement is missing here.
+ * its transaction commits and after it has. `kill-points.ha.test.ts` sees to it that no statement is missing here.
  */
 
 import type { ReturnRequest } from "../../packages/core/src/store/outside-jobs/let-go.ts";
