@@ -1,13 +1,15 @@
 /** Limits of processes, and a warden that does not do its work. */
 
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import { defineProcess } from "./define-process.ts";
+import { openWarden } from "./warden-client.ts";
+import { BEAT_SOCKET } from "./warden-messages.ts";
 
 const box = await openFixture(inject("adminUrl"));
 const program = defineProcess({ allowShell: true, graceMs: 200 });
@@ -45,4 +47,13 @@ it("ends a warden that is frozen, with what it was to end, and the next process 
   const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
   await scheduler.runUntilIdle();
   expect(await box.statusOf(next.taskRunId)).toBe("DONE");
+});
+
+it("says that a warden could not be started, and does not wait for it for ever", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "occupied-"));
+  await mkdir(join(folder, BEAT_SOCKET));
+
+  await expect(openWarden(folder, () => {})).rejects.toThrow("The warden could not be started");
+
+  await waitUntil("its folder is gone", () => !existsSync(folder));
 });

@@ -40,12 +40,15 @@ function groupsAtWork(wanted: ReadonlySet<number>): ReadonlySet<number> {
   return living;
 }
 
-/** Nobody, where the system does not tell. */
+/** Nobody, where the system does not tell, or cannot be asked just now. */
 export function childrenOf(pid: number): readonly number[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc").flatMap((name) =>
-    /^\d+$/.test(name) && readStat(name)?.parentId === pid ? [Number(name)] : [],
-  );
+  try {
+    return readdirSync("/proc").flatMap((name) =>
+      /^\d+$/.test(name) && readStat(name)?.parentId === pid ? [Number(name)] : [],
+    );
+  } catch {
+    return [];
+  }
 }
 
 function answers(groupId: number): boolean {

@@ -6,6 +6,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { type FrozenWatch, watchForFrozen } from "./frozen-watch.ts";
 import type { ProcessEnd, ProcessSpec, RunningProcess } from "./running-process.ts";
 import { startWarden } from "./start-warden.ts";
 import { childrenOf, livingGroups, signalGroup } from "./system-processes.ts";
@@ -53,8 +54,6 @@ const CLOSE_PATIENCE_MS = 10_000;
 const LOOK_MS = 10;
 /** What should be done by now is late: is the warden there at all? */
 const LATE_MS = 2_000;
-/** One that does not answer for so long is frozen, and so is everything that waits for it. */
-const FROZEN_MS = 5_000;
 
 /** `onLost` is called once when the warden has ended, whatever the reason. */
 export async function openWarden(folder: string, onLost: () => void): Promise<Warden> {
@@ -78,13 +77,17 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
   });
   // What could not be written is told by the exit.
   lifeline.on("error", () => {});
-  const askIfThere = watchForFrozen(warden, send);
+  // Whoever waits for a frozen one waits for ever: the instance ends its groups then, and the next process gets a new one.
+  const frozen = watchForFrozen(
+    () => send({ kind: "ask" }),
+    () => killWithChildren(warden),
+  );
   lifeline.setEncoding("utf8").on(
     "data",
     readLines<FromWarden>((message) => {
-      askIfThere.heard();
+      frozen.heard();
       if (message.kind === "ready") ready.resolve();
-      else hear(message, children, send, askIfThere.unless);
+      else hear(message, children, send, frozen.askUnless);
     }),
   );
   await ready.promise;
@@ -97,41 +100,21 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
       children.set(id, child);
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
       send({ kind: "start", id, lease, argv, cwd, env, stdinFile, graceMs });
-      askIfThere.unless(child.started.promise, LATE_MS);
+      frozen.askUnless(child.started.promise, LATE_MS);
       return await child.started.promise;
     },
     retire: () => {
-      const ends = [...children.values()].map(async ({ ended }) => await ended.promise);
-      void Promise.all(ends).then(() => lifeline.end());
+      const ends = [...children.values()].map(async ({ started, ended }) => {
+        await started.promise;
+        await ended.promise;
+      });
+      void Promise.allSettled(ends).then(() => lifeline.end());
     },
     close: async () => {
       lifeline.end();
       await Promise.race([gone, wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
       for (const { outputs } of children.values()) for (const output of outputs) output.destroy();
       server.close();
-    },
-  };
-}
-
-/** Ends a warden that is frozen: the instance ends its groups then, and the next process gets a new one. */
-function watchForFrozen(
-  warden: ChildProcess,
-  send: (message: ToWarden) => void,
-): { readonly heard: () => void; readonly unless: (done: Promise<unknown>, lateMs: number) => void } {
-  let giveUp: NodeJS.Timeout | undefined;
-  const ask = (): void => {
-    send({ kind: "ask" });
-    giveUp ??= setTimeout(() => killWithChildren(warden), FROZEN_MS).unref();
-  };
-  return {
-    heard: () => {
-      clearTimeout(giveUp);
-      giveUp = undefined;
-    },
-    unless: (done, lateMs) => {
-      const late = setTimeout(ask, lateMs).unref();
-      const forget = (): void => clearTimeout(late);
-      done.then(forget, forget);
     },
   };
 }
@@ -146,7 +129,7 @@ function hear(
   message: Exclude<FromWarden, { kind: "ready" }>,
   children: Map<string, Child>,
   send: (message: ToWarden) => void,
-  askUnless: (done: Promise<unknown>, lateMs: number) => void,
+  askUnless: FrozenWatch["askUnless"],
 ): void {
   const { id } = message;
   const child = children.get(id);

@@ -48,8 +48,9 @@ let timer: NodeJS.Timeout | null = null;
 // A terminal or a service manager that ends everything at once must not end the watch before the watched.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 
-// Whatever goes wrong with one group, the others must still be watched.
+// Whatever goes wrong with one group, the others must still be watched. One that watches over none is of no use then.
 process.on("uncaughtException", () => {
+  if (groups.size === 0) process.exit(1);
   timer ??= setTimeout(look, LOOK_AGAIN_MS);
 });
 
