@@ -1,12 +1,12 @@
 /** An instance that was lost in the middle of its work, without a process: a row, a lease that runs out, and a claim. */
 
 import type { TaskSpec } from "@signalbox/core";
-import pg from "pg";
 import { asInstanceId } from "../../packages/core/src/domain/ids.ts";
 import { joinTransaction } from "../../packages/core/src/store/database.ts";
 import { keepHandle } from "../../packages/core/src/store/outside-jobs/let-go.ts";
 import { claimTaskRuns } from "../../packages/core/src/store/task-runs/claim.ts";
 import type { OutsideInput, WorkInput } from "./instance-messages.ts";
+import { openTransaction } from "./open-transaction.ts";
 import type { Station } from "./turning.ts";
 
 const LEASE_MS = 200;
@@ -30,11 +30,8 @@ async function lose(
   spec: TaskSpec,
   job: object | null,
 ): Promise<boolean> {
-  const client = new pg.Client({ connectionString: databaseUrl, query_timeout: 10_000 });
-  client.on("error", () => {});
-  await client.connect();
+  const client = await openTransaction(databaseUrl);
   try {
-    await client.query("BEGIN");
     const { rows } = await client.query<{ bootId: string }>(
       `INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at, timeline)
        VALUES (gen_random_uuid(), 'gone on purpose', $1, 1, clock_timestamp() + $2 * interval '1 ms',

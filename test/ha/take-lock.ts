@@ -1,7 +1,7 @@
 /** Stops an instance in the middle of a transaction: it waits for what the test has locked. */
 
-import pg from "pg";
 import type { Instance } from "./instance.ts";
+import { openTransaction } from "./open-transaction.ts";
 import type { Rig } from "./rig.ts";
 import { until } from "./until.ts";
 
@@ -14,11 +14,8 @@ interface Lock {
 }
 
 export async function takeLock(rig: Rig, statement: string, withinMs = WITHIN_MS): Promise<Lock> {
-  const client = new pg.Client({ connectionString: rig.databaseUrl, query_timeout: 10_000 });
-  client.on("error", () => {});
-  await client.connect();
+  const client = await openTransaction(rig.databaseUrl);
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-  await client.query("BEGIN");
   await client.query(statement);
   const blocked = async (): Promise<Instance | null> => {
     const { rows: waiting } = await rig.db.query<{ name: string }>(

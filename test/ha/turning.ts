@@ -4,13 +4,14 @@
  */
 
 import type { Scheduler } from "@signalbox/core";
-import pg from "pg";
+import type pg from "pg";
 import { asInstanceId } from "../../packages/core/src/domain/ids.ts";
 import { joinTransaction } from "../../packages/core/src/store/database.ts";
 import { takeGateLock } from "../../packages/core/src/store/holds/gate-lock.ts";
 import { claimTaskRuns } from "../../packages/core/src/store/task-runs/claim.ts";
 import type { Instance } from "./instance.ts";
 import type { InstanceEvent, WorkInput, WorkKind } from "./instance-messages.ts";
+import { openTransaction } from "./open-transaction.ts";
 import { isOutage } from "./outage.ts";
 import { until } from "./until.ts";
 
@@ -111,11 +112,8 @@ export async function claimUnseen(
   bootId: string,
   beforeCommit: () => Promise<void> = async () => {},
 ): Promise<string | null> {
-  const client = new pg.Client({ connectionString: databaseUrl, query_timeout: 10_000 });
-  client.on("error", () => {});
-  await client.connect();
+  const client = await openTransaction(databaseUrl);
   try {
-    await client.query("BEGIN");
     const kind: WorkKind = "unseen";
     const input: WorkInput = { ms: 10 };
     const { taskRunId } = await scheduler.enqueue({ kind, input }, { transaction: client });
@@ -137,11 +135,8 @@ export async function claimUnseen(
 /** While somebody else has the gate lock, every promoter misses it, one after the other. */
 async function provePromotersTurn(station: Station, instances: readonly Instance[]): Promise<void> {
   const missed = allHaveToldMore(instances, "gate.lock_missed");
-  const client = new pg.Client({ connectionString: station.databaseUrl, query_timeout: 10_000 });
-  client.on("error", () => {});
-  await client.connect();
+  const client = await openTransaction(station.databaseUrl);
   try {
-    await client.query("BEGIN");
     await takeGateLock(joinTransaction(client));
     // It bounds a frozen holder; this one is at work.
     await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
