@@ -99,6 +99,8 @@ export interface WorkInput {
   readonly prints?: boolean;
   /** Says that it gets on. */
   readonly progressEveryMs?: number;
+  /** Goes on until there is this file. */
+  readonly releaseFile?: string;
 }
 
 /** Of `deferring`: most of its executions ask for a time so much later. */

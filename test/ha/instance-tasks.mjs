@@ -1,6 +1,6 @@
 /** The work that every instance of these tests can do, and the lines by which it is known that it was done. */
 
-import { appendFileSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { DeferError, defineProcess, defineTask, letGo } from "@signalbox/core";
@@ -42,7 +42,8 @@ export function defineTasks(traceFile, parting) {
   ];
 }
 
-async function work(trace, { ms, failUntil = 0, prints = false, progressEveryMs }, context, signal) {
+async function work(trace, input, context, signal) {
+  const { ms, failUntil = 0, prints = false, progressEveryMs, releaseFile } = input;
   trace(context, "start");
   dieIf("start");
   if (prints) context.log(`attempt ${context.attempt} under claim ${context.fence}`);
@@ -50,6 +51,7 @@ async function work(trace, { ms, failUntil = 0, prints = false, progressEveryMs 
     progressEveryMs === undefined ? null : setInterval(() => context.progress(), progressEveryMs);
   try {
     await wait(ms, undefined, { signal });
+    while (releaseFile !== undefined && !existsSync(releaseFile)) await wait(20, undefined, { signal });
   } finally {
     clearInterval(ticking);
   }

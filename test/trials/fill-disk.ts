@@ -5,6 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exclusive, type TaskSpec } from "@signalbox/core";
 import pg from "pg";
@@ -22,9 +23,9 @@ import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 const WITHIN_MS = 60_000;
 const DISK_FULL = "53100";
-/** Enough for every slot, and for more pages than are half empty. */
+/** Most of the slots are kept by those who end when they are told, so that the others last until the disk is full. */
+const HELD = 12;
 const BACKLOG = 150;
-const RUNNING = 6;
 /** Of the server's log: the next one is a file of its own, and all of it is written at once. */
 const SEGMENT_MB = 16;
 
@@ -70,52 +71,81 @@ export async function fillDisk(crowded: Crowded, { times }: { readonly times: nu
   return { faults: { "disk full for tables": times, "disk full for the server's log": times }, paths };
 }
 
-async function refuseWrites({ rig, disk }: Crowded): Promise<Record<string, number>> {
-  const { cluster, scheduler, db } = rig;
-  const refusedPasses = (loop: string): number =>
-    cluster.told("loop.failed").filter((told) => told.loop === loop && isFull(told)).length;
-  const before = { claimer: refusedPasses("claimer"), settler: refusedPasses("settler") };
+async function refuseWrites(crowded: Crowded): Promise<Record<string, number>> {
+  const { rig, disk } = crowded;
+  const { scheduler, db } = rig;
+  const refusals = countRefusals(rig);
   const endReading = await keepOldRows(rig);
-  const running = Array.from({ length: RUNNING }, (_, index) => gated(`long/${index}`, 1_500));
-  const waiting = Array.from({ length: BACKLOG }, (_, index) => gated(`disk/${index}`, 200));
-  const acknowledged: string[] = (await scheduler.enqueueMany([...running, ...waiting])).taskRuns.map(
-    ({ taskRunId }) => taskRunId,
-  );
-  await someoneWhoRuns(rig, acknowledged.slice(0, RUNNING));
   // The log has a new segment, with room for all that is refused.
   await db.query("SELECT pg_switch_wal()");
   await db.query("CHECKPOINT");
+  const releaseFile = join(rig.postgres.dir, `release-${randomUUID()}`);
+  const held = Array.from({ length: HELD }, (_, index) => gated(`held/${index}`, { ms: 1, releaseFile }));
+  const waiting = Array.from({ length: BACKLOG }, (_, index) => gated(`disk/${index}`, { ms: 200 }));
+  const filler: TaskSpec = { kind: "work", input: { ms: 1 }, runAt: new Date(Date.now() + 86_400_000) };
+  const { taskRuns } = await scheduler.enqueueMany([filler, ...held, ...waiting]);
+  const [later = "", ...ids] = taskRuns.map(({ taskRunId }): string => taskRunId);
+  await someoneWhoRuns(rig, ids.slice(0, HELD));
+
   const refused: string[] = [];
-  const counts = (): Record<string, number> => ({
-    "enqueues refused": refused.length,
-    "claims refused": refusedPasses("claimer") - before.claimer,
-    "settlements refused": refusedPasses("settler") - before.settler,
-  });
-  await until(
-    "an enqueue, a claim and a settlement are refused",
-    async () => {
-      await disk.fill();
-      const title = `when the disk was full, ${randomUUID()}`;
-      const taskRunId = await enqueueOrRefused(rig, title);
-      if (taskRunId === null) refused.push(title);
-      else acknowledged.push(taskRunId);
-      return Object.values(counts()).every((count) => count > 0);
-    },
-    { withinMs: WITHIN_MS, instead: () => show(counts()) },
+  const untilRefused = async (what: string, isSo: () => boolean): Promise<boolean> =>
+    await until(
+      what,
+      async () => {
+        await disk.fill();
+        await useUpRoom(db, later);
+        const title = `when the disk was full, ${randomUUID()}`;
+        const taskRunId = await enqueueOrRefused(rig, title);
+        if (taskRunId === null) refused.push(title);
+        else ids.push(taskRunId);
+        return isSo();
+      },
+      { withinMs: WITHIN_MS, instead: () => `${refused.length} enqueues, ${show(refusals())} refused` },
+    );
+  await untilRefused(
+    "an enqueue and a claim are refused",
+    () => refused.length > 0 && refusals().claimer > 0,
   );
+  await writeFile(releaseFile, "");
+  await untilRefused("a settlement is refused", () => refusals().settler > 0);
   await disk.empty();
   await endReading();
-  await until("what was acknowledged is done", async () => await areDone(db, acknowledged), {
-    withinMs: WITHIN_MS,
-  });
+  await scheduler.cancel(later);
+  await until("what was acknowledged is done", async () => await areDone(db, ids), { withinMs: WITHIN_MS });
   const { rows } = await db.query("SELECT FROM signalbox.task WHERE title = ANY ($1)", [refused]);
   expect(rows).toHaveLength(0);
-  return counts();
+  return {
+    "enqueues refused": refused.length,
+    "claims refused": refusals().claimer,
+    "settlements refused": refusals().settler,
+  };
 }
 
-/** With a resource of its own it has been written twice before it is claimed: its page is full, and the claim needs another. */
-function gated(resource: string, ms: number): TaskSpec {
-  const input: WorkInput = { ms };
+function countRefusals({ cluster }: Rig): () => { readonly claimer: number; readonly settler: number } {
+  const refusedPasses = (loop: string): number =>
+    cluster.told("loop.failed").filter((told) => told.loop === loop && isFull(told)).length;
+  const before = { claimer: refusedPasses("claimer"), settler: refusedPasses("settler") };
+  return () => ({
+    claimer: refusedPasses("claimer") - before.claimer,
+    settler: refusedPasses("settler") - before.settler,
+  });
+}
+
+/**
+ * New versions of a row that nobody works on, until no page of its table has room for another of its size. Some at a
+ * time: where the disk has got room again they would go on until the log has none.
+ */
+async function useUpRoom(db: pg.Pool, taskRunId: string): Promise<void> {
+  try {
+    for (let version = 0; version < 200; version += 1)
+      await db.query("UPDATE signalbox.task_run SET priority = priority WHERE id = $1", [taskRunId]);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && error.code === DISK_FULL)) throw error;
+  }
+}
+
+/** With a resource of its own it has been written twice before it is claimed. */
+function gated(resource: string, input: WorkInput): TaskSpec {
   return { kind: "work", input, priority: 0, resources: [exclusive(resource)] };
 }
 
