@@ -145,9 +145,11 @@ it("rescues what an instance was settling when it was frozen inside its transact
 
 it("promotes on when a promoter was frozen with the gate lock", async () => {
   const input: WorkInput = { ms: 10 };
-  const runAt = new Date(Date.now() + 1_500);
-  const { taskRunId } = await rig.scheduler.enqueue({ kind: "work", input, runAt });
+  // Nobody comes to it before it is locked, and then only a promoter.
+  await rig.scheduler.pause({ queue: "until it is locked" });
+  const { taskRunId } = await rig.scheduler.enqueue({ kind: "work", input, queue: "until it is locked" });
   const lock = await takeLock(rig, `SELECT FROM signalbox.task_run WHERE id = '${taskRunId}' FOR UPDATE`);
+  await rig.scheduler.resume({ queue: "until it is locked" });
   const instance = await lock.waiter();
 
   const frozenAtMs = performance.now();

@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 const WITHIN_MS = 60_000;
 
 interface Lock {
-  /** The instance that is the first to wait for it. */
+  /** An instance that waits for it. */
   waiter(): Promise<Instance>;
   release(): Promise<void>;
 }
@@ -17,15 +17,20 @@ export async function takeLock(rig: Rig, statement: string, withinMs = WITHIN_MS
   const client = await openTransaction(rig.databaseUrl);
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   await client.query(statement);
+  let waiting: readonly string[] = [];
   const blocked = async (): Promise<Instance | null> => {
-    const { rows: waiting } = await rig.db.query<{ name: string }>(
+    const { rows: sessions } = await rig.db.query<{ name: string }>(
       `SELECT application_name AS name FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))`,
       [rows[0]?.pid],
     );
-    return rig.cluster.running.find(({ name }) => waiting[0]?.name === `signalbox ${name}`) ?? null;
+    waiting = sessions.map(({ name }) => name);
+    // Callers may wait for it too.
+    return rig.cluster.running.find(({ name }) => waiting.includes(`signalbox ${name}`)) ?? null;
   };
+  const instead = (): string => `those who wait are: ${waiting.join(", ")}`;
   return {
-    waiter: async () => await until("an instance waits for the lock", blocked, { withinMs, everyMs: 10 }),
+    waiter: async () =>
+      await until("an instance waits for the lock", blocked, { withinMs, everyMs: 10, instead }),
     release: async () => await client.end(),
   };
 }
