@@ -2,6 +2,7 @@
 
 import { exclusive } from "@signalbox/core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Instance } from "./instance.ts";
 import { INSTANCE_SETTINGS, type WorkInput, type WorkKind } from "./instance-messages.ts";
 import { type OwnPostgres, startOwnPostgres } from "./own-postgres.ts";
 import { randomFrom } from "./random.ts";
@@ -37,20 +38,12 @@ afterEach(async () => {
 });
 
 it("rescues what a killed instance ran, elsewhere and in time", async () => {
-  const taskRunIds = await enqueueForAll("work", { ms: 1_500 });
-  const { instance, ran } = await someoneWhoRuns(rig, taskRunIds);
-  const [bootId = ""] = instance.bootIds;
-  let killedAtUs = 0;
+  const { instance, bootId, lost, killedAtUs } = await until(
+    "an instance is killed with a claim on its way",
+    killWithAClaimOnItsWay,
+    { withinMs: WITHIN_MS },
+  );
 
-  // Its last claim is on its way while it dies, and commits when the others have found it dead.
-  const late = await claimUnseen(rig, bootId, async () => {
-    killedAtUs = nowUs();
-    await instance.kill();
-    await until("it is found dead", async () => await isDead(rig, bootId), { withinMs: WITHIN_MS });
-  });
-
-  expect(late).not.toBeNull();
-  const lost = [...ran, String(late)];
   const next = await until("their next attempts have ended", async () => await nextAttempts(rig, lost), {
     withinMs: WITHIN_MS,
   });
@@ -210,6 +203,26 @@ async function enqueueForAll(kind: WorkKind, input: WorkInput): Promise<readonly
   const specs = Array.from({ length: 15 }, () => ({ kind, input, priority: 0 }));
   const { taskRuns } = await rig.scheduler.enqueueMany(specs);
   return taskRuns.map(({ taskRunId }) => taskRunId);
+}
+
+/** Its last claim is on its way while it dies, and commits when the others have found it dead. Null: it may not claim. */
+async function killWithAClaimOnItsWay(): Promise<{
+  readonly instance: Instance;
+  readonly bootId: string;
+  readonly lost: readonly string[];
+  readonly killedAtUs: number;
+} | null> {
+  const { instance, ran } = await someoneWhoRuns(rig, await enqueueForAll("work", { ms: 1_500 }));
+  const { bootId } = instance;
+  // It may have lost its lease before there is anything to kill.
+  if (bootId === null) return null;
+  let killedAtUs = 0;
+  const late = await claimUnseen(rig, bootId, async () => {
+    killedAtUs = nowUs();
+    await instance.kill();
+    await until("it is found dead", async () => await isDead(rig, bootId), { withinMs: WITHIN_MS });
+  });
+  return late === null ? null : { instance, bootId, lost: [...ran, late], killedAtUs };
 }
 
 async function endWell(

@@ -16,6 +16,7 @@ import { findBrokenKeys, type KeyedTask } from "./load-keys.ts";
 import { tellsOutage, whatDriverSaid } from "./outage.ts";
 import type { OwnPostgres } from "./own-postgres.ts";
 import type { Random } from "./random.ts";
+import { slowness } from "./slowness.ts";
 import {
   type AcceptedClaim,
   type DoneTaskRun,
@@ -64,8 +65,6 @@ export interface RigOptions {
    * down at once, those who are left are few. Default: 0.
    */
   readonly laterMs?: number;
-  /** How much longer everything takes on this machine just now. Default: 1. */
-  readonly slowness?: () => number;
   /** LISTEN goes straight to the database, whatever `instancesUrl` says. */
   readonly direct?: boolean;
   /** Before the load begins. */
@@ -94,7 +93,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   const clientWire = await openWire(databaseUrl);
   const client = { databaseUrl, ...INSTANCE_SETTINGS, name: "client" };
   const scheduler = createScheduler({ ...client, databaseUrl: clientWire.url, poolSize: 3 });
-  const { laterMs = 0, slowness = () => 1 } = options;
+  const { laterMs = 0 } = options;
   const looker = createScheduler({
     ...client,
     poolSize: 1,
@@ -121,7 +120,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await Promise.all(Array.from({ length: count }, async () => await cluster.add()));
     const tolerates = toldTo(options.tolerates);
     load = startLoad({ scheduler, db, random: random.fork("load"), tolerates });
-    watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs, slowness });
+    watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs });
     const rig: Rig = {
       postgres,
       databaseUrl,
@@ -133,7 +132,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
       watch,
       trace: async () => parseTrace(await readFile(traceFile, "utf8")),
       settleDown: async ({ mayBeLost = new Set<string>() } = {}) =>
-        await settleDown(rig, { mayBeLost, tolerates: options.tolerates ?? (() => false), slowness }),
+        await settleDown(rig, { mayBeLost, tolerates: options.tolerates ?? (() => false) }),
       close,
     };
     return rig;
@@ -163,14 +162,13 @@ function toldTo(tolerates: RigOptions["tolerates"]): (error: unknown) => boolean
 interface Leniency {
   readonly mayBeLost: ReadonlySet<string>;
   readonly tolerates: (told: ToldError) => boolean;
-  readonly slowness: () => number;
 }
 
 async function settleDown(rig: Rig, leniency: Leniency): Promise<Ended> {
   await proveEveryLoopTurns(rig, rig.cluster.running);
   await rig.load.stop();
   const from = performance.now();
-  const slower = leniency.slowness();
+  const slower = slowness();
   await drain(rig.db, {
     withinMs: DRAIN_WITHIN_MS * slower,
     standsStillMs: STANDS_STILL_MS * slower,

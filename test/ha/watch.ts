@@ -7,6 +7,7 @@ import type { Cluster } from "./cluster.ts";
 import { HoldingWatch, type RunningRow } from "./holding-watch.ts";
 import { OpenGateWatch, type Waiter } from "./open-gate-watch.ts";
 import { isOutage } from "./outage.ts";
+import { slowness } from "./slowness.ts";
 
 export interface Watch {
   /** How often everything was looked at; looks that met no database do not count. */
@@ -49,10 +50,9 @@ export function startWatch(deps: {
   /** Looks that may fail beside those that met no database. */
   readonly tolerates: (error: unknown) => boolean;
   readonly laterMs: number;
-  readonly slowness: () => number;
 }): Watch {
-  const holding = new HoldingWatch(deps.slowness);
-  const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS + deps.laterMs, deps.slowness);
+  const holding = new HoldingWatch(slowness);
+  const openGates = new OpenGateWatch(FORGOTTEN_AFTER_MS + deps.laterMs, slowness);
   const violations = new Set<string>();
   const waited: Record<string, number> = Object.fromEntries(WATCHED_GATES.map((gate) => [gate, 0]));
   let looks = 0;

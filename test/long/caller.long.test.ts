@@ -3,13 +3,13 @@
 import { it } from "vitest";
 import { leaveTransactionOpen } from "../trials/leave-transaction-open.ts";
 import { openTrial } from "../trials/open-trial.ts";
-import { longPart } from "./long-settings.ts";
-import { conclude, LONG_TRIAL } from "./long-trial.ts";
+import { longPart, longSeed } from "./long-settings.ts";
+import { conclude } from "./long-trial.ts";
 
 const OPEN_MS = Math.max(20_000, 600_000 * longPart);
 
 it("sees what a caller enqueued when its transaction commits at last, and does not wait for it before", async () => {
-  const rig = await openTrial(LONG_TRIAL);
+  const rig = await openTrial({ seed: longSeed });
   await conclude(
     "A caller's transaction that is left open holds nobody up",
     rig,

@@ -18,7 +18,6 @@ import { until } from "../ha/until.ts";
 import { findFakeTime } from "../trials/fake-time.ts";
 import { longSeed, partOf } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
-import { slowness } from "./slowness.ts";
 
 const WITHIN_MS = 60_000;
 /** What compares no times: these hold whatever the clock did. */
@@ -40,7 +39,7 @@ it("gives up before others take over, with a clock that goes a tenth too fast or
   const fromMs = performance.now();
   const postgres = own(await startOwnPostgres(), async (it) => await it.remove());
   const rig: Rig = own(
-    await openRig(postgres, randomFrom(longSeed), { tolerates: brokenLine, slowness }),
+    await openRig(postgres, randomFrom(longSeed), { tolerates: brokenLine }),
     async (it) => await it.close(),
   );
   const { cluster } = rig;

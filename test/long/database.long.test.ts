@@ -8,10 +8,10 @@ import { defaultIsolation, makeReadOnlyTheDefault, readOnly } from "../trials/de
 import { openTrial } from "../trials/open-trial.ts";
 import { FEW_CONNECTIONS, takeConnections, tooMany } from "../trials/take-connections.ts";
 import { longPart, longSeed } from "./long-settings.ts";
-import { conclude, LONG_TRIAL } from "./long-trial.ts";
+import { conclude } from "./long-trial.ts";
 
 it("survives ten immediate stops within a minute", async () => {
-  const rig = await openTrial(LONG_TRIAL);
+  const rig = await openTrial({ seed: longSeed });
   await conclude(
     "A crash loop of the database is survived",
     rig,
@@ -21,7 +21,7 @@ it("survives ten immediate stops within a minute", async () => {
 
 it("goes on when the server has no connection left, and keeps its leases", async () => {
   const rig = await openTrial({
-    ...LONG_TRIAL,
+    seed: longSeed,
     serverSettings: FEW_CONNECTIONS,
     tolerates: tooMany,
   });
@@ -34,7 +34,7 @@ it("goes on when the server has no connection left, and keeps its leases", async
 
 describe("the default of the database's transactions", () => {
   it.each(["repeatable read", "serializable"] as const)("is of no account: %s", async (level) => {
-    const rig = await openTrial({ ...LONG_TRIAL, prepare: defaultIsolation(level) });
+    const rig = await openTrial({ seed: longSeed, prepare: defaultIsolation(level) });
     await conclude(`Every promise holds where the default is ${level}`, rig, async () => {
       const faults = await doHarm(rig, randomFrom(longSeed).fork(level), 60_000 * longPart);
       return { faults, paths: { rescued: rig.cluster.count("task_run.rescued") } };
@@ -42,7 +42,7 @@ describe("the default of the database's transactions", () => {
   });
 
   it("is of no account: read only", async () => {
-    const rig = await openTrial({ ...LONG_TRIAL, tolerates: readOnly });
+    const rig = await openTrial({ seed: longSeed, tolerates: readOnly });
     await conclude(
       "Work goes on where the default is read only",
       rig,

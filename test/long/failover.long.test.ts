@@ -13,7 +13,6 @@ import { brokenLine } from "../ha/tolerated.ts";
 import { until } from "../ha/until.ts";
 import { longSeed, partOf } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
-import { slowness } from "./slowness.ts";
 
 const WITHIN_MS = 60_000;
 
@@ -33,7 +32,6 @@ async function open(): Promise<{ readonly rig: Rig; readonly postgres: Replicate
   rig = await openRig(postgres, randomFrom(longSeed), {
     instance: { settings },
     tolerates: brokenLine,
-    slowness,
   });
   return { rig, postgres };
 }

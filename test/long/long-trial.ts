@@ -1,13 +1,9 @@
 /** A trial at its whole length: what it has shown is written down when everything has held. */
 
 import type { Rig } from "../ha/rig.ts";
-import type { TrialOptions } from "../trials/open-trial.ts";
 import type { Shown } from "../trials/shown.ts";
 import { longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
-import { slowness } from "./slowness.ts";
-
-export const LONG_TRIAL: Pick<TrialOptions, "seed" | "slowness"> = { seed: longSeed, slowness };
 
 /** The faults are over: everything must hold. */
 export async function conclude(title: string, rig: Rig, trial: () => Promise<Shown>): Promise<void> {

@@ -9,12 +9,12 @@ import { openTrial } from "../trials/open-trial.ts";
 import { runOutOfMemory } from "../trials/run-out-of-memory.ts";
 import { setClocksWrong } from "../trials/wrong-clocks.ts";
 import { longPart, longSeed } from "./long-settings.ts";
-import { conclude, LONG_TRIAL } from "./long-trial.ts";
+import { conclude } from "./long-trial.ts";
 
 it("is not disturbed by instances whose clocks are ten minutes off", async (test) => {
   const library = findFakeTime();
   if (library === null) return test.skip();
-  const rig = await openTrial(LONG_TRIAL);
+  const rig = await openTrial({ seed: longSeed });
   const random = randomFrom(longSeed).fork("clocks");
   await conclude(
     "Clocks of instances are of no account",
@@ -28,7 +28,7 @@ it("is not disturbed by instances whose clocks are ten minutes off", async (test
 });
 
 it("takes over what an instance ran that was out of memory", async () => {
-  const rig = await openTrial(LONG_TRIAL);
+  const rig = await openTrial({ seed: longSeed });
   await conclude(
     "An instance without memory is a crash like another",
     rig,
@@ -38,7 +38,7 @@ it("takes over what an instance ran that was out of memory", async () => {
 
 it("recovers when an instance had no file descriptor left", async (test) => {
   if (!hasPrlimit()) return test.skip();
-  const rig = await openTrial({ ...LONG_TRIAL, tolerates: noneLeft });
+  const rig = await openTrial({ seed: longSeed, tolerates: noneLeft });
   await conclude(
     "An instance without a file descriptor comes back",
     rig,

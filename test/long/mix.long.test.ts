@@ -25,7 +25,6 @@ import { CANCEL_STATEMENTS, CUT_ALL, CUT_LEASES, CUT_LISTENERS } from "./databas
 import { FREEZE_PROMOTER, FREEZE_SEVERAL, LEAVE } from "./instance-harm.ts";
 import { longSeconds, longSeed } from "./long-settings.ts";
 import { writeProof } from "./proof.ts";
-import { slowness } from "./slowness.ts";
 import {
   DEAF,
   HALF_OPEN,
@@ -136,7 +135,6 @@ async function oneRound(
   rig = await openRig(postgres, random, {
     instances: INSTANCES,
     laterMs: LATER_MS,
-    slowness,
     instance: { settings: { queryTimeoutMs: 2_000 } },
     tolerates: brokenLine,
   });

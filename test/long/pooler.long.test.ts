@@ -3,10 +3,10 @@
 import { it } from "vitest";
 import { harmThroughPooler, openPooledTrial } from "../trials/through-pooler.ts";
 import { longPart, longSeed } from "./long-settings.ts";
-import { conclude, LONG_TRIAL } from "./long-trial.ts";
+import { conclude } from "./long-trial.ts";
 
 it("keeps every promise through PgBouncer in transaction mode", async (test) => {
-  const pooled = await openPooledTrial(LONG_TRIAL);
+  const pooled = await openPooledTrial({ seed: longSeed });
   if (pooled === null) return test.skip();
 
   await conclude(

@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { slowness } from "../ha/slowness.ts";
 import type { Sometimes } from "../ha/sometimes.ts";
-import { slowness } from "./slowness.ts";
 
 export interface Proof {
   /** A sentence that the run has shown to hold. */
