@@ -24,10 +24,8 @@ const long = {
 /** One leaves a transaction open for ten minutes, the other goes step by step: neither is about moments, and each has its own PostgreSQL. */
 const BESIDE = ["test/long/caller.long.test.ts", "test/long/model.long.test.ts"];
 
-/** Not about moments either: they wait for facts, however long that takes. Two of them at once on two cores. */
-const HA_BESIDE = ["database", "dev", "disk", "hindrance", "memory", "pooler"].map(
-  (name) => `test/ha/${name}.ha.test.ts`,
-);
+/** Those that keep both cores busy by themselves, or measure what others on the machine would change. */
+const HA_ALONE = ["test/ha/mix.ha.test.ts", "test/bad-input/instances.ha.test.ts"];
 
 export default defineConfig({
   test: {
@@ -81,9 +79,9 @@ export default defineConfig({
           name: "ha",
           sequence: { groupOrder: 2 },
           include: ["test/{ha,bad-input}/**/*.ha.test.ts"],
-          exclude: HA_BESIDE,
-          // Each test runs several real processes; two at once on two cores would measure each other.
-          fileParallelism: false,
+          exclude: HA_ALONE,
+          // Each test runs several real processes, which wait for leases and servers more than they compute.
+          maxWorkers: 2,
           testTimeout: 120_000,
         },
       },
@@ -92,10 +90,10 @@ export default defineConfig({
         test: {
           ...inlined,
           ...postgres,
-          name: "ha-beside",
+          name: "ha-alone",
           sequence: { groupOrder: 3 },
-          include: HA_BESIDE,
-          maxWorkers: 2,
+          include: HA_ALONE,
+          fileParallelism: false,
           testTimeout: 120_000,
         },
       },
