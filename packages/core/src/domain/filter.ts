@@ -10,6 +10,10 @@ import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
 import { TASK_RUN_STATUSES } from "./task-status.ts";
 
+/** How many of a list come at once, where nothing is said and at most. */
+export const DEFAULT_PAGE = 50;
+const LARGEST_PAGE = 500;
+
 const CONDITIONS: Readonly<Record<keyof CancelFilter | keyof RetryFilter | keyof TaskRunFilter, Shape>> = {
   ids: listOf(text, "a list of ids"),
   runId: text,
@@ -48,7 +52,7 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
   const given = givenOf(filter, ["status", "runId", "kind", "queue", "tag", "limit", "before"]);
   const { runId, before, kind, queue, tag, limit, status } = given;
   requireKnown(status, TASK_RUN_STATUSES);
-  if (limit !== undefined) requireWithin("limit", limit, 1, Number.MAX_SAFE_INTEGER);
+  if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
   requireNames({ kind, queue, tag });
   requireRunId(runId);
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });

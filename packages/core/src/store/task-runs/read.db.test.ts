@@ -104,17 +104,31 @@ describe("a list", () => {
 
     expect((await scheduler.list({ limit: 2 })).next).toBeNull();
   });
+});
 
+describe("the filter of a list", () => {
   it.each([
     ["a limit that is no whole number", { limit: 1.5 }],
     ["a limit that is no number", { limit: Number.NaN }],
-    ["a limit of nothing", { limit: 0 }],
     ["a status that is none", { status: ["X" as never] }],
   ])("refuses %s", async (_, filter) => {
     const scheduler = await box.scheduler();
 
     await expect(scheduler.list(filter)).rejects.toMatchObject({ code: "INVALID_FILTER" });
   });
+
+  it.each([0, 501])(
+    "refuses a limit of %i and names those it takes: no page would have as many",
+    async (limit) => {
+      const scheduler = await box.scheduler();
+
+      await expect(scheduler.list({ limit })).rejects.toMatchObject({
+        code: "INVALID_FILTER",
+        message: `The filter has a limit (${limit}) that is not a whole number from 1 to 500`,
+      });
+      expect((await scheduler.list({ limit: 500 })).taskRuns).toEqual([]);
+    },
+  );
 
   it("takes null for not given, and refuses a condition that it does not know", async () => {
     const scheduler = await box.scheduler();

@@ -1,5 +1,6 @@
 /** Task runs as callers see them. */
 
+import { DEFAULT_PAGE } from "../../domain/filter.ts";
 import { asInstanceId, asRunId, asTaskId, asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { TaskRun, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../../domain/task-run.ts";
 import { OPEN_STATUSES, type TaskRunStatus } from "../../domain/task-status.ts";
@@ -60,12 +61,9 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   return more === undefined ? null : { ...taskRun, ...more };
 }
 
-const DEFAULT_PAGE = 50;
-const LARGEST_PAGE = 500;
-
 /** Newest first. What is open is found in the work sets, so that a long history does not slow it down. */
 export async function listTaskRuns(db: Database, filter: TaskRunFilter): Promise<TaskRunPage> {
-  const size = Math.max(1, Math.min(filter.limit ?? DEFAULT_PAGE, LARGEST_PAGE));
+  const size = filter.limit ?? DEFAULT_PAGE;
   const statuses = filter.status ?? null;
   const onlyOpen = statuses !== null && statuses.every((status) => OPEN_STATUSES.includes(status));
   const ids = onlyOpen
