@@ -56,7 +56,7 @@ export interface TaskRunFilter {
   readonly kind?: string;
   readonly queue?: QueueName;
   readonly tag?: string;
-  /** Newest first; at most 500. Default: 50. */
+  /** From 1 to 500. Default: 50. */
   readonly limit?: number;
   /** `next` of the page before. */
   readonly before?: TaskRunId;
@@ -75,6 +75,7 @@ export interface Overview {
   /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: no pass has looked yet. */
   readonly waiting: Readonly<Partial<Record<WaitingCode, number>>>;
   readonly available: number;
+  /** Also what was let go and is nobody's, so that it may be more than those of the instances together. */
   readonly running: number;
   readonly instances: readonly InstanceView[];
 }
@@ -86,6 +87,7 @@ export interface InstanceView {
   readonly state: "LIVE" | "DRAINING" | "DEAD";
   readonly kinds: readonly string[];
   readonly slots: number;
+  /** What takes up its slots, as far as the database knows. A poll takes none. */
   readonly running: number;
   readonly startedAt: Date;
   readonly beatAt: Date;

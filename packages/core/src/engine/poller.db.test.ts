@@ -43,6 +43,15 @@ describe("a task run that was let go", () => {
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
 
+  it("is RUNNING while it is polled too, and takes no slot of whoever asks", async () => {
+    const scheduler = await open();
+    await start(scheduler);
+    await due();
+    expect(await scheduler.poll()).toHaveLength(1);
+
+    expect(await scheduler.overview()).toMatchObject({ running: 1, instances: [{ slots: 1, running: 0 }] });
+  });
+
   it("is polled when it is due, not before, under a new claim number each time", async () => {
     const [one, other] = [await open(), await open("other")];
     await start(one);
