@@ -146,8 +146,8 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     file: `${CORE}/engine/retrier.ts`,
     name: "RETRY_BITE",
   },
-  { what: "task runs of a page, default", file: `${CORE}/domain/filter.ts`, name: "DEFAULT_PAGE" },
-  { what: "task runs of a page, at most", file: `${CORE}/domain/filter.ts`, name: "LARGEST_PAGE" },
+  { what: "task runs or runs of a page, default", file: `${CORE}/domain/filter.ts`, name: "DEFAULT_PAGE" },
+  { what: "task runs or runs of a page, at most", file: `${CORE}/domain/filter.ts`, name: "LARGEST_PAGE" },
   {
     what: "part of the lease after which an instance without a good beat gives up",
     file: `${CORE}/engine/lease-keeper.ts`,

@@ -109,6 +109,8 @@ export function goodArguments(
     explain: [ID],
     get: [ID],
     list: [{ status: ["DONE"], runId: ID, kind: "k", queue: "q", tag: "t", limit: 1, before: ID }],
+    getRun: [ID],
+    listRuns: [{ status: ["DONE"], limit: 1, before: ID }],
     readLog: [ID, { from: 0, limit: 1 }],
     followLog: [ID, follow],
     setRunLimit: [ID, 1],

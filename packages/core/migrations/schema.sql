@@ -251,6 +251,7 @@ CREATE TABLE signalbox.run (
   CONSTRAINT run_limit_is_not_negative CHECK (task_limit >= 0),
   CONSTRAINT run_status_check CHECK (status = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELED'::text]))
 );
+CREATE INDEX run_by_status ON signalbox.run USING btree (status, id);
 
 CREATE TABLE signalbox.start_window (
   over text NOT NULL,

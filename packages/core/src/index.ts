@@ -7,6 +7,7 @@ export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } fr
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
 export type { LogEntry, LogPage, LogStream } from "./domain/log.ts";
 export { exclusive, type Resource, type ResourceMode, shared } from "./domain/resource.ts";
+export type { Run, RunDetail, RunFilter, RunPage, RunStatus } from "./domain/run.ts";
 export type { LimitScope, PauseScope, QueueName, WindowScope } from "./domain/scope.ts";
 export type {
   InstanceView,

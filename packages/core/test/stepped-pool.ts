@@ -80,6 +80,7 @@ export function stepThrough(pool: Pool): SteppedPool {
         await pass(tx, "COMMIT");
         return result;
       }, first),
+    snapshot: async (work) => await pool.snapshot(async (tx) => await work(stepped(tx))),
     pauseBefore: (statementName) => pauseWhere((name) => name === statementName),
     freezeBefore: (statementName) => pauseWhere((name) => name === statementName, true),
     pauseBeforeStatement: (index) => {

@@ -5,6 +5,7 @@ import { called, numberOrCalled } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
 import { isUuid } from "./ids.ts";
 import { shownName } from "./json-value.ts";
+import { RUN_STATUSES, type RunFilter } from "./run.ts";
 import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
 import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
@@ -14,7 +15,9 @@ import { TASK_RUN_STATUSES } from "./task-status.ts";
 export const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 500;
 
-const CONDITIONS: Readonly<Record<keyof CancelFilter | keyof RetryFilter | keyof TaskRunFilter, Shape>> = {
+const CONDITIONS: Readonly<
+  Record<keyof CancelFilter | keyof RetryFilter | keyof RunFilter | keyof TaskRunFilter, Shape>
+> = {
   ids: listOf(text, "a list of ids"),
   runId: text,
   kind: text,
@@ -56,6 +59,15 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
   requireNames({ kind, queue, tag });
   requireRunId(runId);
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
+  return given;
+}
+
+export function resolveRunFilter(filter: RunFilter): RunFilter {
+  const given = givenOf(filter, ["status", "limit", "before"]);
+  const { status, limit, before } = given;
+  requireKnown(status, RUN_STATUSES);
+  if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
+  requireRunId(before);
   return given;
 }
 

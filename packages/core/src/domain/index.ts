@@ -4,6 +4,14 @@ export { ERROR_CODES, type ErrorCode, type ErrorDetails, SchedulerError } from "
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
 export type { Resource, ResourceMode } from "./resource.ts";
+export {
+  RUN_STATUSES,
+  type Run,
+  type RunDetail,
+  type RunFilter,
+  type RunPage,
+  type RunStatus,
+} from "./run.ts";
 export type { LimitScope, PauseScope, QueueName, WindowScope } from "./scope.ts";
 export type {
   InstanceView,

@@ -4,6 +4,7 @@ import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../do
 import type { Explanation } from "../domain/explanation.ts";
 import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
 import type { LogEntry, LogPage } from "../domain/log.ts";
+import type { RunDetail, RunFilter, RunPage } from "../domain/run.ts";
 import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
@@ -125,6 +126,13 @@ export interface Scheduler extends Rules {
   readonly get: (id: string) => Promise<TaskRunDetail>;
   /** Newest first, page by page. */
   readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
+  /**
+   * One run: its status, its limit, whether it is paused, and how many of its tasks are in which status. Takes a full id;
+   * RUN_NOT_FOUND where it is of no run. Counts its tasks, so that it takes longer for a run with very many.
+   */
+  readonly getRun: (runId: RunId) => Promise<RunDetail>;
+  /** Runs, newest first, page by page; without the counts that `getRun` makes. */
+  readonly listRuns: (filter?: RunFilter) => Promise<RunPage>;
   /** How much waits at which gate, how much is available and running, and which instances there are. */
   readonly overview: () => Promise<Overview>;
   /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */

@@ -35,6 +35,7 @@ import { explainOnce } from "./explainer.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
 import { type Rules, ruleKeeper } from "./rule-keeper.ts";
+import { runReader } from "./run-reader.ts";
 import type { Scheduler } from "./scheduler-face.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
@@ -64,6 +65,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...enqueues(forCallers, executors, wakeups),
     ...interventions(forCallers, wakeups),
     ...requests(forCallers, settings, wakeups),
+    ...runReader(forCallers),
     ...ruleKeeper(forCallers, wakeups, emit),
     ...logReads(forCallers, follower),
   };
@@ -202,7 +204,13 @@ function requests(
   wakeups: Wakeups,
 ): Omit<
   Scheduler,
-  keyof Lifecycle | keyof Interventions | keyof Rules | keyof LogReads | "enqueue" | "enqueueMany"
+  | keyof Lifecycle
+  | keyof Interventions
+  | keyof Rules
+  | keyof LogReads
+  | keyof ReturnType<typeof runReader>
+  | "enqueue"
+  | "enqueueMany"
 > {
   return {
     explain: async (id) => {

@@ -56,6 +56,8 @@ export interface ManualScheduler
     | "explain"
     | "get"
     | "list"
+    | "getRun"
+    | "listRuns"
     | "overview"
     | "setRunLimit"
     | "readLog"
