@@ -72,6 +72,21 @@ export const RULE_LIMITS: readonly Limit[] = [
   { what: "weight of a queue", file: `${CORE}/engine/rule-keeper.ts`, name: "LARGEST_WEIGHT" },
   { what: "starts of a rate in its period", file: `${CORE}/engine/rule-keeper.ts`, name: "MOST_STARTS" },
   {
+    what: "rules of each list that are read at once, default",
+    file: `${CORE}/engine/rule-reader.ts`,
+    name: "DEFAULT_RULES",
+  },
+  {
+    what: "rules of each list that are read at once, at most",
+    file: `${CORE}/engine/rule-reader.ts`,
+    name: "MOST_RULES",
+  },
+  {
+    what: "slots of rates that are looked at when rules are read; the rates behind them say not how many are free",
+    file: `${CORE}/store/rules/read.ts`,
+    name: "SLOTS_COUNTED",
+  },
+  {
     what: "length of a window that opens again and again",
     file: `${CORE}/domain/window-spec.ts`,
     name: "MAX_LASTS_MS",

@@ -140,6 +140,13 @@ const ROWS: readonly (readonly [
     "The filter cannot be for status PENDING, only for RUNNING, DONE, FAILED, CANCELED",
   ],
   ["listRuns", [{ before: "first" }], "RUN_NOT_FOUND", "No run has the id first"],
+  ["readRules", [5], "INVALID_ARGUMENT", "options: is a number; give an object"],
+  [
+    "readRules",
+    [{ limit: 0 }],
+    "INVALID_FILTER",
+    "The filter has a limit (0) that is not a whole number from 1 to 100000",
+  ],
   ["explain", [undefined], "INVALID_ARGUMENT", "id: is missing; give a text"],
   ["setQueue", [5, { limit: 1 }], "INVALID_RULE", "queue: is a number; give a text"],
   ["setQueue", ["q"], "INVALID_RULE", "rules: is missing; give an object"],

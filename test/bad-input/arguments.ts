@@ -111,6 +111,7 @@ export function goodArguments(
     list: [{ status: ["DONE"], runId: ID, kind: "k", queue: "q", tag: "t", limit: 1, before: ID }],
     getRun: [ID],
     listRuns: [{ status: ["DONE"], limit: 1, before: ID }],
+    readRules: [{ limit: 1 }],
     readLog: [ID, { from: 0, limit: 1 }],
     followLog: [ID, follow],
     setRunLimit: [ID, 1],

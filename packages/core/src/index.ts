@@ -7,8 +7,19 @@ export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } fr
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
 export type { LogEntry, LogPage, LogStream } from "./domain/log.ts";
 export { exclusive, type Resource, type ResourceMode, shared } from "./domain/resource.ts";
+export type {
+  KeyLimitRule,
+  PauseRule,
+  QueueRule,
+  RateRule,
+  Reservation,
+  RuleList,
+  RulesInForce,
+  StopRule,
+  WindowRule,
+} from "./domain/rules-in-force.ts";
 export type { Run, RunDetail, RunFilter, RunPage, RunStatus } from "./domain/run.ts";
-export type { LimitScope, PauseScope, QueueName, WindowScope } from "./domain/scope.ts";
+export type { LimitScope, Pausable, PauseScope, QueueName, Windowed, WindowScope } from "./domain/scope.ts";
 export type {
   InstanceView,
   Overview,
@@ -24,7 +35,7 @@ export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
 export type { Retried } from "./engine/retrier.ts";
-export type { Pausable, RuleRequest, Rules, Windowed } from "./engine/rule-keeper.ts";
+export type { RuleRequest, Rules } from "./engine/rule-keeper.ts";
 export { createScheduler } from "./engine/scheduler.ts";
 export type {
   CallerTransaction,
@@ -36,6 +47,7 @@ export type {
   EnqueueOptions,
   FollowLogOptions,
   ReadLogOptions,
+  ReadRulesOptions,
   Scheduler,
 } from "./engine/scheduler-face.ts";
 export type { SchedulerOptions } from "./engine/settings.ts";

@@ -8,6 +8,11 @@ export type QueueName = string;
 
 /** Where a limit counts. A resource has no limit: it is held alone or shared. */
 export type LimitScope = `run:${string}` | `queue:${string}` | `key:${string}`;
+/** What can have windows, as callers name it. */
+export type Windowed = { readonly queue: QueueName } | { readonly resource: ResourceName };
+/** What can be paused, as callers name it. */
+export type Pausable = Windowed | { readonly runId: RunId };
+
 /** What can be paused. */
 export type PauseScope = `queue:${string}` | `run:${string}` | `resource:${string}`;
 /** What can have windows. */

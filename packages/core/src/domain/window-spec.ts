@@ -40,6 +40,12 @@ export function parseWindow(given: WindowSpec, at = "window"): Window {
   return isRecurring ? parseRecurring(given, refuse) : parseOneTime(given, refuse);
 }
 
+/** A stored window in the form in which a caller gives it. */
+export function asGiven(window: Window): WindowSpec {
+  if (!("from" in window)) return window;
+  return { kind: window.kind, from: new Date(window.from), until: new Date(window.until) };
+}
+
 type Refuse = (field: string, problem: string) => never;
 
 function parseRecurring(given: RecurringWindow, refuse: Refuse): RecurringWindow {

@@ -6,6 +6,7 @@ import type {
   EnqueueOptions,
   FollowLogOptions,
   ReadLogOptions,
+  ReadRulesOptions,
 } from "./scheduler-face.ts";
 
 const transaction = having("query", "function", "a pg client on which you sent BEGIN");
@@ -17,5 +18,6 @@ export const ENQUEUE_MANY_OPTIONS: Shape = objectOf<EnqueueManyOptions>({
   run: objectOf<NonNullable<EnqueueManyOptions["run"]>>({ title: text, limit: number }, ["title"]),
 });
 export const READ_LOG_OPTIONS: Shape = objectOf<ReadLogOptions>({ from: number, limit: number });
+export const READ_RULES_OPTIONS: Shape = objectOf<ReadRulesOptions>({ limit: number });
 export const FOLLOW_LOG_OPTIONS: Shape = objectOf<FollowLogOptions>({ from: number, signal: abortSignal });
 export const CHECK_OPTIONS: Shape = objectOf<{ readonly since?: Date }>({ since: instant });

@@ -7,11 +7,13 @@ import { asTaskId, isUuid, type RunId, type TaskId, type TaskRunId } from "../do
 import { requireId, requireMembers, requireShape } from "../domain/require-shape.ts";
 import type { ResourceName } from "../domain/resource.ts";
 import {
+  type Pausable,
   type PauseScope,
   type QueueName,
   queueScope,
   resourceScope,
   runScope,
+  type Windowed,
   type WindowScope,
 } from "../domain/scope.ts";
 import { anything, isGiven, listOf, number, objectOf, text } from "../domain/shape.ts";
@@ -30,11 +32,6 @@ import { isRun } from "../store/runs/is-run.ts";
 import { demoteStrays } from "../store/task-runs/demote.ts";
 import type { Emit } from "./telemetry.ts";
 import type { Wakeups } from "./wakeups.ts";
-
-/** What can have windows. */
-export type Windowed = { readonly queue: QueueName } | { readonly resource: ResourceName };
-/** What can be paused. */
-export type Pausable = Windowed | { readonly runId: RunId };
 
 /** Who asks for it and why; shown to whoever waits because of it. */
 export interface RuleRequest {

@@ -4,6 +4,7 @@ import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../do
 import type { Explanation } from "../domain/explanation.ts";
 import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
 import type { LogEntry, LogPage } from "../domain/log.ts";
+import type { RulesInForce } from "../domain/rules-in-force.ts";
 import type { RunDetail, RunFilter, RunPage } from "../domain/run.ts";
 import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
@@ -70,6 +71,12 @@ export interface FollowLogOptions extends Pick<ReadLogOptions, "from"> {
   readonly signal?: AbortSignal;
 }
 
+/** How much of the rules is read. */
+export interface ReadRulesOptions {
+  /** How many rules of each list, from 1 to 100,000. Default: 1000. */
+  readonly limit?: number;
+}
+
 /** Who asks for a cancel, and why; recorded with it. */
 export interface CancelOptions {
   readonly by?: string;
@@ -133,6 +140,11 @@ export interface Scheduler extends Rules {
   readonly getRun: (runId: RunId) => Promise<RunDetail>;
   /** Runs, newest first, page by page; without the counts that `getRun` makes. */
   readonly listRuns: (filter?: RunFilter) => Promise<RunPage>;
+  /**
+   * Every rule in force: limits and weights of queues, limits of keys, rates, pauses, windows, stops and reservations,
+   * each with since when, by whom and why where that is kept. As of one moment, whatever is changed meanwhile.
+   */
+  readonly readRules: (options?: ReadRulesOptions) => Promise<RulesInForce>;
   /** How much waits at which gate, how much is available and running, and which instances there are. */
   readonly overview: () => Promise<Overview>;
   /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */

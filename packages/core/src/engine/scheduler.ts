@@ -34,7 +34,8 @@ import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer
 import { explainOnce } from "./explainer.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
-import { type Rules, ruleKeeper } from "./rule-keeper.ts";
+import { ruleKeeper } from "./rule-keeper.ts";
+import { ruleReader } from "./rule-reader.ts";
 import { runReader } from "./run-reader.ts";
 import type { Scheduler } from "./scheduler-face.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
@@ -66,6 +67,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...interventions(forCallers, wakeups),
     ...requests(forCallers, settings, wakeups),
     ...runReader(forCallers),
+    ...ruleReader(forCallers),
     ...ruleKeeper(forCallers, wakeups, emit),
     ...logReads(forCallers, follower),
   };
@@ -202,16 +204,7 @@ function requests(
   pool: Pool,
   settings: SchedulerSettings,
   wakeups: Wakeups,
-): Omit<
-  Scheduler,
-  | keyof Lifecycle
-  | keyof Interventions
-  | keyof Rules
-  | keyof LogReads
-  | keyof ReturnType<typeof runReader>
-  | "enqueue"
-  | "enqueueMany"
-> {
+): Pick<Scheduler, "explain" | "get" | "list" | "overview" | "setRunLimit" | "checkInvariants"> {
   return {
     explain: async (id) => {
       requireId("id", id);

@@ -6,6 +6,7 @@ import { LONG_BACKLOG } from "../../test/long-backlog.ts";
 import { conditionsOf, joins, plansSentBy, reads } from "../../test/query-plans.ts";
 import { asRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
+import { readRules } from "./rules/read.ts";
 import { listRuns, readRun } from "./runs/read.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -54,4 +55,19 @@ it("the tasks of one run are counted by its own entries of the index, each by it
   expect(reads(nodes)).toEqual(["task_of_run", "task_run_one_per_attempt"]);
   expect(conditionsOf(nodes, "task_of_run")).toEqual([expect.stringContaining("run_id = ")]);
   expect(joins(nodes)).toEqual([]);
+});
+
+it("rules are read from the front of their indexes, and when they were changed by a look for each", async () => {
+  const plans = await plansOf(async (tx) => await readRules(tx, 100), { now: new Date() });
+
+  const changed = "event_store_one_per_version";
+  expect(reads(plans.get("readQueues"))).toEqual(["queue_pkey (whole)", changed]);
+  expect(reads(plans.get("readKeyLimits"))).toEqual(["key_limit_pkey (whole)", changed]);
+  expect(reads(plans.get("readRates"))).toEqual(["rate_pkey (whole)", changed]);
+  expect(reads(plans.get("readPauses"))).toEqual(["pause_pkey (whole)"]);
+  expect(reads(plans.get("readWindows"))).toEqual(["start_window_pkey (whole)", changed]);
+  expect(reads(plans.get("readStops"))).toEqual(["stop_pkey (whole)"]);
+  expect(reads(plans.get("readReservations"))).toEqual(["hold_reserved_for (whole)"]);
+  for (const [name, nodes] of plans)
+    if (name !== "readClock") expect((nodes ?? [])[0]?.["Node Type"], name).toBe("Limit");
 });

@@ -58,6 +58,7 @@ export interface ManualScheduler
     | "list"
     | "getRun"
     | "listRuns"
+    | "readRules"
     | "overview"
     | "setRunLimit"
     | "readLog"

@@ -17,17 +17,18 @@ export async function loadRates(
   db: Database,
   names: readonly string[],
   wanted: number,
-): Promise<ReadonlyMap<string, RateSnapshot>> {
+): Promise<ReadonlyMap<string, RateSnapshot & { readonly taken: number }>> {
   if (names.length === 0) return new Map();
   const rows = await db.query(
     sql<{
       name: string;
       amount: number;
       perMs: string;
+      taken: number;
       freeSlots: readonly number[];
       nextFreeAt: Date | null;
     }>("loadRates")`
-      SELECT r.name, r.amount, r.per_ms AS "perMs", use."nextFreeAt",
+      SELECT r.name, r.amount, r.per_ms AS "perMs", use."nextFreeAt", cardinality(use.taken) AS taken,
              ARRAY(SELECT slot
                      FROM generate_series(0, r.amount - 1) AS slot
                     WHERE NOT slot = ANY (use.taken)

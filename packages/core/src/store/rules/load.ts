@@ -39,10 +39,10 @@ export async function loadWindows(
        WHERE w.windows <> '[]'::jsonb
     `,
   );
-  return new Map(rows.map(({ scope, windows }) => [scope, judge(windows, now)]));
+  return new Map(rows.map(({ scope, windows }) => [scope, judgeStored(windows, now)]));
 }
 
-function judge(windows: readonly Window[], now: Date): WindowView {
+export function judgeStored(windows: readonly Window[], now: Date): WindowView {
   try {
     const judged = judgeWindows(windows, now);
     if (judged.kind === "open") return judged;
