@@ -18,6 +18,11 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
+/** As the database answers it. Scopes and wakes are compared as texts: in capitals it would be the id of nobody. */
+export function asStored<Id extends string>(id: Id): Id {
+  return id.toLowerCase() as Id;
+}
+
 /** Ids are made in the order of time: whatever was enqueued since then has this id or a greater one. */
 export function firstIdAt(at: Date): string {
   const digits = Math.max(0, at.getTime()).toString(16).padStart(12, "0");

@@ -3,7 +3,7 @@
 import { resolveAsked } from "../domain/asked.ts";
 import { called } from "../domain/called.ts";
 import { SchedulerError } from "../domain/errors.ts";
-import { asTaskId, isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
+import { asStored, isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
 import { requireId, requireMembers, requireShape } from "../domain/require-shape.ts";
 import type { ResourceName } from "../domain/resource.ts";
 import {
@@ -195,14 +195,14 @@ function stopKeeper({
       if (isGiven(detail)) requireWords("detail", detail);
       const found =
         isUuid(taskId) &&
-        (await sendBack(async (tx) => await putStop(tx, asTaskId(taskId), { code, detail: detail ?? null })));
+        (await sendBack(async (tx) => await putStop(tx, asStored(taskId), { code, detail: detail ?? null })));
       if (!found) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId, wanted: "task" });
     },
     takeOffStop: async (taskId, code) => {
       requireId("taskId", taskId);
       requireWords("code", code);
       const off = isUuid(taskId)
-        ? await change(async (tx) => await takeOffStop(tx, asTaskId(taskId), code))
+        ? await change(async (tx) => await takeOffStop(tx, asStored(taskId), code))
         : null;
       if (off === null) throw new SchedulerError("TASK_NOT_FOUND", { id: taskId, wanted: "task" });
       return off;
@@ -224,7 +224,7 @@ function pausedScope(what: Pausable): RuledScope {
   const { runId } = what as { readonly runId?: RunId };
   if (!isGiven(runId)) return scopeOf(what as Windowed);
   if (!isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
-  return { scope: runScope(runId), isQueue: false, runId };
+  return { scope: runScope(asStored(runId)), isQueue: false, runId };
 }
 
 function windowedScope(what: Windowed): RuledScope<WindowScope> {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
-import type { RunId } from "../domain/ids.ts";
+import type { RunId, TaskId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { tryGateLock } from "../store/holds/gate-lock.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
@@ -140,5 +140,42 @@ describe("a rule", () => {
     expect(scheduler.events).toEqual([
       { type: "task_run.demoted", taskRunIds: taskRuns.map(({ taskRunId }) => taskRunId) },
     ]);
+  });
+});
+
+describe("an id in capitals", () => {
+  it("pauses and resumes the run whose id it is", async () => {
+    const scheduler = await box.scheduler();
+    const { runId } = await enqueue(scheduler);
+    const capitals = (runId ?? "").toUpperCase() as RunId;
+
+    expect(await scheduler.pause({ runId: capitals })).toBe(true);
+
+    expect(await scheduler.promote()).toMatchObject({ promoted: [] });
+    expect((await scheduler.getRun(capitals)).paused).not.toBeNull();
+    expect(await scheduler.resume({ runId: capitals })).toBe(true);
+    expect(await scheduler.promote()).toMatchObject({ promoted: [{}] });
+  });
+
+  it("changes the limit of its run, and tells those who wait there", async () => {
+    const scheduler = await box.scheduler();
+    const { runId } = await scheduler.enqueueMany([echo.task(1), echo.task(2)], {
+      run: { title: "nightly", limit: 1 },
+    });
+    expect(await scheduler.promote()).toMatchObject({ promoted: [{}] });
+
+    await scheduler.setRunLimit((runId ?? "").toUpperCase() as RunId, 2);
+
+    expect(await scheduler.promote()).toMatchObject({ promoted: [{}] });
+  });
+
+  it("takes a stop off its task, and tells it", async () => {
+    const scheduler = await box.scheduler();
+    const { taskId } = await scheduler.enqueue(echo.task(1, { stops: [{ code: "APPROVAL" }] }));
+    expect(await scheduler.promote()).toMatchObject({ promoted: [] });
+
+    expect(await scheduler.takeOffStop(taskId.toUpperCase() as TaskId, "APPROVAL")).toBe(true);
+
+    expect(await scheduler.promote()).toMatchObject({ promoted: [{}] });
   });
 });

@@ -5,7 +5,7 @@ import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { requireInstant, requireWithin, resolveListFilter } from "../domain/filter.ts";
-import { isUuid } from "../domain/ids.ts";
+import { asStored, isUuid } from "../domain/ids.ts";
 import { requireId, requireOptions } from "../domain/require-shape.ts";
 import { isGiven } from "../domain/shape.ts";
 import type { Executor } from "../executors/executor.ts";
@@ -223,7 +223,7 @@ function requests(
       requireId("runId", runId);
       requireLimit(limit);
       if (!isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
-      const found = await pool.transaction(async (tx) => await changeRunLimit(tx, runId, limit));
+      const found = await pool.transaction(async (tx) => await changeRunLimit(tx, asStored(runId), limit));
       if (!found) throw new SchedulerError("RUN_NOT_FOUND", { runId });
       wakeups.send("signalbox_gate");
     },
