@@ -89,9 +89,9 @@ function defaultText(option: string, value: unknown): string {
 }
 
 function taskDefaults(): readonly (readonly string[])[] {
-  const { priority, input, policy, queue, outOfOrder } = resolveTaskSpec({ kind: "any" });
+  const { priority, inputJson, policy, queue, outOfOrder } = resolveTaskSpec({ kind: "any" });
   return [
-    ["`input`", String(input)],
+    ["`input`", inputJson],
     ["`title`", "the kind"],
     ["`priority`", `${priority} (0 is the most urgent, 9 the least)`],
     ["`queue`", `\`${queue}\``],

@@ -1,7 +1,7 @@
 /** Who asks for a cancel, a retry or a rule, and why: shown to others later, so it must be a text that can be stored and read. */
 
 import { SchedulerError } from "./errors.ts";
-import { problemWithJson } from "./json-value.ts";
+import { problemWithText } from "./json-value.ts";
 import { requireOptions } from "./require-shape.ts";
 import { isGiven, objectOf, text } from "./shape.ts";
 import { requireName } from "./task-spec.ts";
@@ -45,8 +45,8 @@ function resolveReason(reason: string | undefined): string | null {
   // Several lines are fine: it is a text, not a name.
   if (reason.length > MAX_REASON_CHARACTERS)
     refuse("reason", `is longer than ${MAX_REASON_CHARACTERS} characters`);
-  const poison = problemWithJson(reason);
-  if (poison !== null) refuse("reason", poison.problem);
+  const poison = problemWithText(reason);
+  if (poison !== null) refuse("reason", poison);
   return reason;
 }
 

@@ -83,12 +83,18 @@ function givenOf<Filter extends object>(
   const names: readonly string[] = known;
   const strange = Object.entries(filter).find(([key, value]) => isGiven(value) && !names.includes(key));
   if (strange !== undefined) refuse(`has no condition ${shownName(strange[0])}, only ${names.join(", ")}`);
-  const given = known.filter((key) => isGiven(filter[key])).map((key) => [key, filter[key]] as const);
+  const given = known.map((key) => [key, copyOf(filter[key])] as const).filter(([, value]) => isGiven(value));
   for (const [key, value] of given) {
     const misfit = CONDITIONS[key](value);
     if (misfit !== null) refuse(`at ${joinPath(key, misfit.at)} ${misfit.problem}`);
   }
   return Object.fromEntries(given) as Filter;
+}
+
+/** A bulk call goes on for a while, and the caller's list or Date may have changed by then. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return [...(value as readonly unknown[])];
+  return value instanceof Date ? new Date(value) : value;
 }
 
 function requireObject(filter: unknown): void {

@@ -27,7 +27,10 @@ export function canonicalRequest(request: {
   readonly tasks: readonly ResolvedTask[];
   readonly run: { readonly title: string; readonly limit: number } | null;
 }): string {
-  const tasks = request.tasks.map(({ input, ...settings }) => ({ input, settings: withoutBlanks(settings) }));
+  const tasks = request.tasks.map(({ inputJson, ...settings }) => ({
+    input: JSON.parse(inputJson) as unknown,
+    settings: withoutBlanks(settings),
+  }));
   return canonicalJson({ tasks, run: request.run });
 }
 

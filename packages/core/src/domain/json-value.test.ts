@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, problemWithJson } from "./json-value.ts";
+import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, writeJson } from "./json-value.ts";
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -23,6 +24,10 @@ describe("a value that can be stored", () => {
     ["a list", [1, "a", null, [true]]],
     ["an object", { a: { b: [1, { c: "d" }] }, e: undefined }],
     ["an empty object", {}],
+    ["a list with holes", Array.from({ length: 2 }).concat([1])],
+    ["a member called __proto__", JSON.parse('{"__proto__":{"a":1}}')],
+    ["values in their wrappers", [new String("a"), new Number(1), new Boolean(false)]],
+    ["a number below zero that is none", -0],
     ["a Date, which says itself how it is written", new Date(0)],
     ["a class that says itself how it is written", { toJSON: () => ({ a: [1] }) }],
     ["a class that says it is written as it is", new WrittenAsItIs()],
@@ -30,8 +35,38 @@ describe("a value that can be stored", () => {
     ["one nested as deep as is allowed", nested(MAX_JSON_DEPTH)],
     ["one as long as is allowed", "x".repeat(MAX_JSON_CHARACTERS - 2)],
   ])("is %s", (_, value) => {
-    expect(problemWithJson(value)).toBeNull();
+    expect(writeJson(value)).toEqual({ kind: "written", text: JSON.stringify(value) });
   });
+});
+
+it("is looked at once: what is written is what was checked", () => {
+  const looks = { atGetter: 0, atMethod: 0, atToJson: 0 };
+  const value = {
+    get getter() {
+      looks.atGetter += 1;
+      return 1;
+    },
+    inner: {
+      get toJSON() {
+        looks.atMethod += 1;
+        return (key: string) => {
+          looks.atToJson += 1;
+          return key;
+        };
+      },
+    },
+  };
+
+  expect(writeJson(value)).toEqual({ kind: "written", text: `{"getter":1,"inner":"inner"}` });
+  expect(looks).toEqual({ atGetter: 1, atMethod: 1, atToJson: 1 });
+});
+
+it("is written as JSON.stringify would, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(writeJson(value)).toEqual({ kind: "written", text: JSON.stringify(value) });
+    }),
+  );
 });
 
 describe("a value that cannot be stored", () => {
@@ -55,42 +90,45 @@ describe("a value that cannot be stored", () => {
       "is 262145 characters of JSON, at most 262144 are stored",
     ],
   ])("is %s, and the problem says so", (_, value, problem) => {
-    expect(problemWithJson(value)).toEqual({ at: "", problem });
+    expect(writeJson(value)).toEqual({ kind: "problem", at: "", problem });
   });
 
   it("is named by the path to it", () => {
-    expect(problemWithJson({ mail: { to: ["a", "\u0000"] } })?.at).toBe("mail.to[1]");
-    expect(problemWithJson([[{ n: Number.NaN }]])?.at).toBe("[0][0].n");
+    expect(writeJson({ mail: { to: ["a", "\u0000"] } })).toMatchObject({ at: "mail.to[1]" });
+    expect(writeJson([[{ n: Number.NaN }]])).toMatchObject({ at: "[0][0].n" });
   });
 
   it("may be the name of a member", () => {
-    expect(problemWithJson({ a: { "\ud83d": 1 } })).toEqual({
+    expect(writeJson({ a: { "\ud83d": 1 } })).toEqual({
+      kind: "problem",
       at: "a.\ufffd",
       problem: "contains half a surrogate pair, which is not text",
     });
   });
 
   it("is one nested too deep", () => {
-    const problem = problemWithJson(nested(MAX_JSON_DEPTH + 1));
-
-    expect(problem?.problem).toBe("is nested more than 64 levels deep");
+    expect(writeJson(nested(MAX_JSON_DEPTH + 1))).toMatchObject({
+      problem: "is nested more than 64 levels deep",
+    });
   });
 
   it("is one that contains itself", () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
 
-    expect(problemWithJson(circle)?.problem).toBe("is nested more than 64 levels deep");
+    expect(writeJson(circle)).toMatchObject({ problem: "is nested more than 64 levels deep" });
   });
 
   it("is found in what an object says itself how it is written", () => {
     const poison = { toJSON: () => ({ text: "\u0000" }) };
 
-    expect(problemWithJson([poison])).toEqual({
+    expect(writeJson([poison])).toEqual({
+      kind: "problem",
       at: "[0].text",
       problem: "contains a NUL character, which cannot be stored",
     });
-    expect(problemWithJson({ a: { toJSON: () => 1n } })).toEqual({
+    expect(writeJson({ a: { toJSON: () => 1n } })).toEqual({
+      kind: "problem",
       at: "a",
       problem: "a bigint is not JSON",
     });

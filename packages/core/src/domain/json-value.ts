@@ -3,12 +3,6 @@
  * that a poison value is one clear sentence to the caller and never a task run that cannot be read.
  */
 
-export interface JsonProblem {
-  /** Path to the value, "" for the value itself. */
-  readonly at: string;
-  readonly problem: string;
-}
-
 export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_CHARACTERS = 262_144;
 
@@ -17,61 +11,118 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const SHOWN_NAME_CHARACTERS = 60;
 const NOT_SHOWN = /[\p{Surrogate}\p{Cc}]/gu;
 
-export function problemWithJson(value: unknown): JsonProblem | null {
+export type WrittenJson =
+  | { readonly kind: "written"; readonly text: string }
+  /** `at` is the path to it, "" for the value itself. */
+  | { readonly kind: "problem"; readonly at: string; readonly problem: string };
+
+/**
+ * Checks a value and writes it, in one look: nobody can change it in between, and whatever a getter, a Proxy or a toJSON
+ * would answer the next time, the text is what was checked.
+ */
+export function writeJson(value: unknown): WrittenJson {
+  const path: Path = [];
   try {
-    return problemInside(value, "", 0) ?? problemWithSize(value);
+    const text = JSON.stringify(copyOf(value, path)) as string | undefined;
+    if (text === undefined) return problemAt(path, "is written as nothing, which is not JSON");
+    if (text.length <= MAX_JSON_CHARACTERS) return { kind: "written", text };
+    const most = `at most ${MAX_JSON_CHARACTERS} are stored`;
+    return problemAt(path, `is ${text.length} characters of JSON, ${most}`);
   } catch (error) {
+    if (error instanceof NotJson) return problemAt(path, error.message);
     // A getter or a toJSON of its own that throws.
     const why = error instanceof Error ? error.message : String(error);
-    return { at: "", problem: `cannot be written as JSON: ${why}` };
+    return problemAt([], `cannot be written as JSON: ${why}`);
   }
 }
 
-function problemWithSize(value: unknown): JsonProblem | null {
-  const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) return { at: "", problem: "is written as nothing, which is not JSON" };
-  if (text.length <= MAX_JSON_CHARACTERS) return null;
-  return {
-    at: "",
-    problem: `is ${text.length} characters of JSON, at most ${MAX_JSON_CHARACTERS} are stored`,
-  };
-}
-
-function problemInside(value: unknown, at: string, depth: number): JsonProblem | null {
-  if (depth > MAX_JSON_DEPTH) return { at, problem: `is nested more than ${MAX_JSON_DEPTH} levels deep` };
-  if (value === null || value === undefined || typeof value === "boolean") return null;
-  if (typeof value === "string") return problemWithText(value, at);
-  if (typeof value === "object") return problemWithObject(value, at, depth);
-  if (typeof value !== "number") return { at, problem: `a ${typeof value} is not JSON` };
-  return Number.isFinite(value) ? null : { at, problem: `${value} is not a JSON number` };
-}
-
-function problemWithText(text: string, at: string): JsonProblem | null {
-  if (text.includes("\u0000")) return { at, problem: "contains a NUL character, which cannot be stored" };
-  if (LONE_SURROGATE.test(text)) return { at, problem: "contains half a surrogate pair, which is not text" };
+export function problemWithText(text: string): string | null {
+  if (text.includes("\u0000")) return "contains a NUL character, which cannot be stored";
+  if (LONE_SURROGATE.test(text)) return "contains half a surrogate pair, which is not text";
   return null;
 }
 
-function problemWithObject(value: object, at: string, depth: number): JsonProblem | null {
-  // A Date, or whatever else says how it wants to be written: that is what must be right.
-  if ("toJSON" in value && typeof value.toJSON === "function") {
-    const written: unknown = value.toJSON("");
-    const isObject = typeof written === "object" && written !== null;
-    return isObject ? problemWithMembers(written, at, depth) : problemInside(written, at, depth);
-  }
-  return problemWithMembers(value, at, depth);
+/** From the value itself to what is being copied. */
+type Path = (string | number)[];
+
+/** Leads out of the depth of a value; the path says where. */
+class NotJson extends Error {}
+
+/** Of plain lists and objects, so that to write it asks nobody any more. */
+function copyOf(value: unknown, path: Path): unknown {
+  if (path.length > MAX_JSON_DEPTH) throw new NotJson(`is nested more than ${MAX_JSON_DEPTH} levels deep`);
+  if (typeof value !== "object" || value === null) return checkScalar(value);
+  const written = asItIsWritten(value, path);
+  if (typeof written !== "object" || written === null) return checkScalar(written);
+  return Array.isArray(written) ? copyOfList(written, path) : copyOfMembers(written as Members, path);
 }
 
-function problemWithMembers(value: object, at: string, depth: number): JsonProblem | null {
-  const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
-  for (const [key, inner] of entries) {
-    const where = typeof key === "number" ? `${at}[${key}]` : `${at === "" ? "" : `${at}.`}${shownName(key)}`;
-    const found =
-      (typeof key === "string" ? problemWithText(key, where) : null) ??
-      problemInside(inner, where, depth + 1);
-    if (found !== null) return found;
+function checkScalar(value: unknown): unknown {
+  switch (typeof value) {
+    case "string":
+      return checkText(value);
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJson(`${value} is not a JSON number`);
+      return value;
+    case "bigint":
+    case "symbol":
+    case "function":
+      throw new NotJson(`a ${typeof value} is not JSON`);
+    case "boolean":
+    case "undefined":
+    case "object":
+      return value;
   }
-  return null;
+}
+
+function checkText(text: string): string {
+  const problem = problemWithText(text);
+  if (problem !== null) throw new NotJson(problem);
+  return text;
+}
+
+/** A Date, or whatever else says itself how it is written; and what JSON takes for the value that it wraps. */
+function asItIsWritten(object: object, path: Path): unknown {
+  const toJson = "toJSON" in object ? object.toJSON : undefined;
+  const value: unknown =
+    typeof toJson === "function" ? toJson.call(object, String(path.at(-1) ?? "")) : object;
+  const isWrapper = value instanceof String || value instanceof Number || value instanceof Boolean;
+  return isWrapper ? value.valueOf() : value;
+}
+
+function copyOfList(list: readonly unknown[], path: Path): readonly unknown[] {
+  const copy: unknown[] = [];
+  // By number, because a list may have holes.
+  for (let index = 0; index < list.length; index += 1) {
+    path.push(index);
+    copy.push(copyOf(list[index], path));
+    path.pop();
+  }
+  return copy;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function copyOfMembers(object: Members, path: Path): Members {
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(object)) {
+    path.push(name);
+    checkText(name);
+    const value = copyOf(object[name], path);
+    // To assign this one would change what the copy is, not what it has.
+    if (name === "__proto__") Object.defineProperty(copy, name, { value, enumerable: true });
+    else copy[name] = value;
+    path.pop();
+  }
+  return copy;
+}
+
+function problemAt(path: Path, problem: string): WrittenJson {
+  const at = path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${shownName(part)}`))
+    .join("")
+    .replace(/^\./, "");
+  return { kind: "problem", at, problem };
 }
 
 /** A member's name in a sentence. */

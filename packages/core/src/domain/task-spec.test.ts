@@ -20,7 +20,7 @@ describe("a task spec", () => {
   it("needs only a kind; the rest has defaults", () => {
     expect(resolveTaskSpec({ kind: "mail" })).toEqual({
       kind: "mail",
-      input: null,
+      inputJson: "null",
       title: "mail",
       priority: 5,
       queue: "default",
@@ -57,7 +57,7 @@ describe("a task spec", () => {
 
     expect(resolved).toEqual({
       kind: "migrate",
-      input: { file: "0007.sql" },
+      inputJson: `{"file":"0007.sql"}`,
       title: "Migrate orders",
       priority: 0,
       queue: "rollouts",

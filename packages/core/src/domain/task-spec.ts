@@ -1,12 +1,12 @@
 /**
  * What makes a task valid, and which gates apply to it. The caller's spec is resolved once, here; the
- * rest of the engine sees only the resolved task.
+ * rest of the engine sees only the resolved task, which has nothing in it that is still the caller's.
  */
 
 import { type Backoff, DEFAULT_BACKOFF } from "./backoff.ts";
 import { called } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
-import { problemWithJson } from "./json-value.ts";
+import { problemWithText, writeJson } from "./json-value.ts";
 import { requireShape } from "./require-shape.ts";
 import type { Resource } from "./resource.ts";
 import type { QueueName } from "./scope.ts";
@@ -83,7 +83,8 @@ interface Stop {
 
 export interface ResolvedTask {
   readonly kind: string;
-  readonly input: unknown;
+  /** The text of what was checked: it is stored as it is. */
+  readonly inputJson: string;
   readonly title: string;
   readonly priority: number;
   readonly queue: QueueName;
@@ -143,18 +144,18 @@ export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
     throw new SchedulerError("INVALID_TASK", { at: `${at}.${field}`, problem });
   };
   requireShape("INVALID_TASK", at, spec, TASK_SPEC);
-  requireName(spec.kind, (problem) => refuse("kind", problem));
-  const title = spec.title ?? spec.kind;
+  const { kind } = spec;
+  requireName(kind, (problem) => refuse("kind", problem));
+  const title = spec.title ?? kind;
   requireName(title, (problem) => refuse("title", problem));
   const priority = spec.priority ?? 5;
   if (!isWholeBetween(priority, 0, 9)) refuse("priority", `${priority} is not a whole number from 0 to 9`);
-  const input = spec.input ?? null;
-  const poison = problemWithJson(input);
-  if (poison !== null) refuse(joinPath("input", poison.at), poison.problem);
+  const input = writeJson(spec.input ?? null);
+  if (input.kind === "problem") return refuse(joinPath("input", input.at), input.problem);
   const resources = resolveResources(spec.resources ?? [], refuse);
   return {
-    kind: spec.kind,
-    input,
+    kind,
+    inputJson: input.text,
     title,
     priority,
     ...resolveRules(spec, refuse),
@@ -179,8 +180,8 @@ export function requireName(name: string, refuse: (problem: string) => never): v
   if (name.trim() === "") refuse("is empty; give it a name");
   if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
   if (CONTROL_CHARACTER.test(name)) refuse("contains a control character");
-  const poison = problemWithJson(name);
-  if (poison !== null) refuse(poison.problem);
+  const poison = problemWithText(name);
+  if (poison !== null) refuse(poison);
 }
 
 type Rules = Pick<ResolvedTask, "queue" | "tags" | "concurrencyKey" | "rate" | "stops">;
@@ -201,22 +202,25 @@ function resolveRules(spec: TaskSpec, refuse: Refuse): Rules {
   };
 }
 
-function resolveTags(tags: readonly string[], refuse: Refuse): readonly string[] {
+function resolveTags(given: readonly string[], refuse: Refuse): readonly string[] {
+  const tags = [...given];
   if (tags.length > MAX_TAGS) refuse("tags", `are ${tags.length}, at most ${MAX_TAGS}`);
   for (const [index, tag] of tags.entries()) requireName(tag, (problem) => refuse(`tags[${index}]`, problem));
   return [...new Set(tags)];
 }
 
-function resolveStops(stops: NonNullable<TaskSpec["stops"]>, refuse: Refuse): ResolvedTask["stops"] {
+function resolveStops(given: NonNullable<TaskSpec["stops"]>, refuse: Refuse): ResolvedTask["stops"] {
+  const stops = given.map(({ code, detail }) => ({ code, detail: detail ?? null }));
   if (stops.length > MAX_STOPS) refuse("stops", `are ${stops.length}, at most ${MAX_STOPS}`);
   for (const [index, { code, detail }] of stops.entries()) {
     requireName(code, (problem) => refuse(`stops[${index}].code`, problem));
-    if (isGiven(detail)) requireName(detail, (problem) => refuse(`stops[${index}].detail`, problem));
+    if (detail !== null) requireName(detail, (problem) => refuse(`stops[${index}].detail`, problem));
   }
-  return stops.map(({ code, detail }) => ({ code, detail: detail ?? null }));
+  return stops;
 }
 
-function resolveResources(resources: readonly Resource[], refuse: Refuse): readonly Resource[] {
+function resolveResources(given: readonly Resource[], refuse: Refuse): readonly Resource[] {
+  const resources = given.map(({ name, mode }) => ({ name, mode }));
   if (resources.length > MAX_RESOURCES)
     refuse("resources", `are ${resources.length}, at most ${MAX_RESOURCES}`);
   const seen = new Set<string>();
@@ -228,7 +232,7 @@ function resolveResources(resources: readonly Resource[], refuse: Refuse): reado
     if (seen.has(name)) refuse(`resources[${index}].name`, `"${name}" is named twice`);
     seen.add(name);
   }
-  return resources.map(({ name, mode }) => ({ name, mode }));
+  return resources;
 }
 
 function resolveVersion(
@@ -247,7 +251,7 @@ function resolveRunAt(runAt: Date | undefined, refuse: Refuse): Date | null {
   if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000)) {
     refuse("runAt", "is not an instant between the years 1970 and 9999");
   }
-  return runAt;
+  return new Date(ms);
 }
 
 function resolvePolicy(spec: TaskSpec, refuse: Refuse): RetryPolicy {

@@ -34,7 +34,7 @@ type Write = (tx: Transaction) => Promise<EnqueueAnswer>;
 
 /**
  * Checks everything before anything is written; the input of a kind that this instance knows also against
- * its schema. Answers the write, to be done in whichever transaction the caller wants.
+ * its schema. All that is the caller's is read before the first wait: he may change it meanwhile. Answers the write, to be done in whichever transaction the caller wants.
  */
 export async function prepareEnqueue(
   { specs, run, idempotencyKey }: EnqueueRequest,
@@ -44,7 +44,9 @@ export async function prepareEnqueue(
   const many = specs.length !== 1 || run !== null;
   // Not by map, which passes over the holes of a list.
   const tasks = Array.from(specs, (spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
-  for (const { kind, input } of tasks) await executors.get(kind)?.checkInput?.(input);
+  // What will be stored is what a schema sees, and its own to change.
+  for (const { kind, inputJson } of tasks)
+    await executors.get(kind)?.checkInput?.(JSON.parse(inputJson) as unknown);
   if (run !== null) requireRun(run, tasks.length);
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];
   const write: Write = async (tx) => {

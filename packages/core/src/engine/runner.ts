@@ -1,7 +1,7 @@
 /** Executes one claim and says what it came to. */
 
 import { SchedulerError } from "../domain/errors.ts";
-import { problemWithJson } from "../domain/json-value.ts";
+import { type WrittenJson, writeJson } from "../domain/json-value.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import {
   DeferError,
@@ -86,14 +86,15 @@ function contextOf(
     keepHandle: async (handle, { deadlineInMs }) => {
       if (executor.poll === undefined)
         throw new TypeError(`"${executor.kind}" has no poll: nobody could use a handle`);
-      const poison = problemWithJson(handle);
-      if (poison !== null) throw new TypeError(`The handle ${poison.problem}`);
+      const written = writeJson(handle);
+      if (written.kind === "problem") throw new TypeError(sentenceOn("The handle", written));
+      const copy = JSON.parse(written.text) as unknown;
       requireDelay("deadlineInMs", deadlineInMs);
       // Its outcome is on its way, and says that there is no handle to clear away.
       if (held.ended || held.stuck) throw new ExecutionStoppedError("fence");
       // A second one that is not stored leaves the first: there is a handle all the same.
       if (held.handle === "none") held.handle = "unsure";
-      if (!(await tools.keepHandle(handle, deadlineInMs))) throw new ExecutionStoppedError("fence");
+      if (!(await tools.keepHandle(copy, deadlineInMs))) throw new ExecutionStoppedError("fence");
       held.handle = "kept";
     },
   };
@@ -124,10 +125,9 @@ function letGo({ job }: LetGo, executor: Executor): Outcome {
   });
   if (executor.poll === undefined)
     return refuse(`"${executor.kind}" let go and has no poll: nobody could ask`);
-  const poison = problemWithJson(job.handle);
-  if (poison !== null)
-    return refuse(`The handle${poison.at === "" ? "" : ` at ${poison.at}`} ${poison.problem}`);
-  return { kind: "let_go", ...job, handle: JSON.parse(JSON.stringify(job.handle)) as unknown };
+  const handle = writeJson(job.handle);
+  if (handle.kind === "problem") return refuse(sentenceOn("The handle", handle));
+  return { kind: "let_go", ...job, handle: JSON.parse(handle.text) as unknown };
 }
 
 /** Asks how an outside job is doing. Whatever goes wrong with the asking says nothing about the job. */
@@ -196,17 +196,15 @@ async function endOutside(
 }
 
 function succeeded(output: unknown): Outcome {
-  const poison = problemWithJson(output ?? null);
+  const written = writeJson(output ?? null);
   // A copy: what the handler does with its object afterwards must not reach the database unchecked.
-  if (poison === null)
-    return { kind: "succeeded", output: JSON.parse(JSON.stringify(output ?? null)) as unknown };
-  const where = poison.at === "" ? "The output" : `The output at ${poison.at}`;
-  return {
-    kind: "failed",
-    code: "OUTPUT_NOT_STORABLE",
-    message: `${where} ${poison.problem}`,
-    retryable: false,
-  };
+  if (written.kind === "written") return { kind: "succeeded", output: JSON.parse(written.text) as unknown };
+  const message = sentenceOn("The output", written);
+  return { kind: "failed", code: "OUTPUT_NOT_STORABLE", message, retryable: false };
+}
+
+function sentenceOn(what: string, { at, problem }: Extract<WrittenJson, { kind: "problem" }>): string {
+  return `${what}${at === "" ? "" : ` at ${at}`} ${problem}`;
 }
 
 /** It threw because it was told to stop: that says nothing about the task, unless it took too long. */

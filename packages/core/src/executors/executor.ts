@@ -40,7 +40,7 @@ export interface ExecutionContext {
 export interface Executor {
   /** What a task names to be run by it; one executor per kind and instance. */
   readonly kind: string;
-  /** Checks an input before it is enqueued; throws INVALID_INPUT. */
+  /** Checks an input before it is enqueued, as it will be stored; throws INVALID_INPUT. */
   readonly checkInput?: (input: unknown) => Promise<void>;
   /** Resolves with the output, any JSON value, or with `letGo(…)`. Rejects to fail the attempt. */
   execute(input: unknown, context: ExecutionContext): Promise<unknown>;

@@ -26,7 +26,7 @@ export async function insertTasks(
                gated OR rules.apply AS gated, CASE WHEN gated OR rules.apply THEN 'PENDING' ELSE 'AVAILABLE' END AS status
           FROM unnest(${tasks.map((task) => task.kind)}::text[],
                       ${tasks.map((task) => task.title)}::text[],
-                      ${tasks.map((task) => JSON.stringify(task.input))}::text[],
+                      ${tasks.map((task) => task.inputJson)}::text[],
                       ${tasks.map((task) => task.priority)}::smallint[],
                       ${tasks.map((task) => task.runAt)}::timestamptz[],
                       ${tasks.map((task) => task.version)}::text[],
