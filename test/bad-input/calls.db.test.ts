@@ -4,7 +4,7 @@ import { createScheduler, defineTask, exclusive, type SchedulerError } from "@si
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import type { ManualScheduler } from "../../packages/core/src/testing/manual-scheduler.ts";
 import { echo, openFixture } from "../../packages/core/test/fixture.ts";
-import { BAD_JSON, BAD_TEXT } from "./values.ts";
+import { BAD_JSON, BAD_OBJECTS, BAD_TEXT } from "./values.ts";
 
 const box = await openFixture(inject("adminUrl"));
 let scheduler: ManualScheduler;
@@ -56,6 +56,13 @@ describe.each(BAD_JSON)("$name", ({ value, problem }) => {
   function sentence(at: string): unknown {
     return expect.stringMatching(new RegExp(`^${at}(?:\\[0\\])*: ${problem}$`));
   }
+});
+
+it.each(BAD_OBJECTS)("$name in an input is refused with its place", async ({ value, problem }) => {
+  expect(await refusal(() => scheduler.enqueue(echo.task({ mail: { to: [value] } })))).toEqual([
+    "INVALID_TASK",
+    `task.input.mail.to[0]: ${problem}`,
+  ]);
 });
 
 it("an input that cannot even be read is refused", async () => {

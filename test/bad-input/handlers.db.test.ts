@@ -13,7 +13,7 @@ import { createSettler } from "../../packages/core/src/engine/settler.ts";
 import type { ManualScheduler } from "../../packages/core/src/testing/manual-scheduler.ts";
 import { echo, openFixture } from "../../packages/core/test/fixture.ts";
 import { waitUntil } from "../../packages/core/test/wait-until.ts";
-import { BAD_JSON, BAD_TEXT } from "./values.ts";
+import { BAD_JSON, BAD_OBJECTS, BAD_TEXT } from "./values.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(async () => {
@@ -71,6 +71,12 @@ describe.each(BAD_JSON)("$name", ({ value, problem }) => {
   function sentence(what: string): unknown {
     return expect.stringMatching(new RegExp(`^${what}(?: at (?:\\[0\\])+)? ${problem}$`));
   }
+});
+
+it.each(BAD_OBJECTS)("$name in an output fails it for good", async ({ value, problem }) => {
+  expect(await endOf(() => ({ a: value }))).toEqual(
+    failed("OUTPUT_NOT_STORABLE", `The output at a ${problem}`),
+  );
 });
 
 it("an output that cannot be read, or whose members have bad names, fails for good and says so", async () => {

@@ -9,7 +9,7 @@ import {
 } from "@signalbox/core";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../packages/core/test/fixture.ts";
-import { BAD_JSON, BAD_TEXT } from "./values.ts";
+import { BAD_JSON, BAD_OBJECTS, BAD_TEXT } from "./values.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(async () => {
@@ -55,6 +55,15 @@ describe.each(BAD_JSON)("$name", ({ value, problem }) => {
   function sentence(what: string): unknown {
     return expect.stringMatching(new RegExp(`^${what}(?: at (?:\\[0\\])+)? ${problem}$`));
   }
+});
+
+it.each(BAD_OBJECTS)("$name in a handle is refused in the same way", async ({ value, problem }) => {
+  const handle = { a: value };
+  const gone = await endOf(() => letGo({ handle, pollInMs: 1, deadlineInMs: 1_000 }));
+  const kept = await endOf(async ({ keepHandle }) => await keepHandle(handle, { deadlineInMs: 1_000 }));
+
+  expect(gone).toEqual(failed("CANNOT_LET_GO", `The handle at a ${problem}`));
+  expect(kept).toEqual(failed("HANDLER_FAILED", `The handle at a ${problem}`));
 });
 
 it("a handle that is none is refused in the same way", async () => {

@@ -25,6 +25,23 @@ export const BAD_JSON: readonly BadJson[] = [
   problem,
 }));
 
+/** What only a program has: JSON would write `{}`, null or something else for it. */
+export const BAD_OBJECTS: readonly Omit<BadJson, "text">[] = [
+  ...[
+    new Map([["a", 1]]),
+    new Set([1]),
+    /a/,
+    new Error("why"),
+    new Uint8Array([1]),
+    new URLSearchParams("a=1"),
+  ].map((value) => ({
+    name: `an instance of ${value.constructor.name}`,
+    value,
+    problem: `an instance of ${value.constructor.name} is not JSON; give a plain object, a list or a text`,
+  })),
+  { name: "an invalid Date", value: new Date(Number.NaN), problem: "an invalid Date is not JSON" },
+];
+
 export interface BadText {
   readonly name: string;
   readonly text: string;

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, writeJson } from "./json-value.ts";
@@ -13,6 +14,10 @@ class WrittenAsItIs {
   toJSON(): this {
     return this;
   }
+}
+
+class Point {
+  readonly x = 1;
 }
 
 describe("a value that can be stored", () => {
@@ -31,6 +36,11 @@ describe("a value that can be stored", () => {
     ["a Date, which says itself how it is written", new Date(0)],
     ["a class that says itself how it is written", { toJSON: () => ({ a: [1] }) }],
     ["a class that says it is written as it is", new WrittenAsItIs()],
+    ["a class with members that JSON writes", new Point()],
+    ["a Buffer and a URL, which say themselves how they are written", [Buffer.from("a"), new URL("a:b")]],
+    ["a Map that says itself how it is written", Object.assign(new Map(), { toJSON: () => [1] })],
+    ["an object without a prototype", Object.create(null)],
+    ["an object of another realm", runInNewContext("({ a: {}, b: [] })")],
     ["a member called toJSON that is not a function", { toJSON: "yes" }],
     ["one nested as deep as is allowed", nested(MAX_JSON_DEPTH)],
     ["one as long as is allowed", "x".repeat(MAX_JSON_CHARACTERS - 2)],
@@ -91,6 +101,47 @@ describe("a value that cannot be stored", () => {
     ],
   ])("is %s, and the problem says so", (_, value, problem) => {
     expect(writeJson(value)).toEqual({ kind: "problem", at: "", problem });
+  });
+
+  class Hidden {
+    readonly #secret = 1;
+    get secret(): number {
+      return this.#secret;
+    }
+  }
+  class FieldsBesides extends Map<string, number> {
+    readonly name = "besides";
+  }
+
+  it.each([
+    ["Map", new Map([["a", 1]])],
+    ["Set", new Set([1])],
+    ["FieldsBesides", new FieldsBesides([["a", 1]])],
+    ["WeakMap", new WeakMap()],
+    ["Promise", Promise.resolve(1)],
+    ["RegExp", /a/],
+    ["Error", new Error("why")],
+    ["TypeError", Object.assign(new TypeError("why"), { code: "E" })],
+    ["ArrayBuffer", new ArrayBuffer(1)],
+    ["Uint8Array", new Uint8Array([1])],
+    ["Float64Array", new Float64Array()],
+    ["URLSearchParams", new URLSearchParams("a=1")],
+    ["Hidden", new Hidden()],
+    ["a class without a name", Object.create(Object.create({ inherited: 1 }, { constructor: { value: 1 } }))],
+  ])("is an instance of %s: JSON would keep nothing of it, or something else", (name, value) => {
+    expect(writeJson({ a: [value] })).toEqual({
+      kind: "problem",
+      at: "a[0]",
+      problem: `an instance of ${name} is not JSON; give a plain object, a list or a text`,
+    });
+  });
+
+  it("is a Date that is no instant", () => {
+    expect(writeJson([new Date(Number.NaN)])).toEqual({
+      kind: "problem",
+      at: "[0]",
+      problem: "an invalid Date is not JSON",
+    });
   });
 
   it("is named by the path to it", () => {

@@ -83,6 +83,8 @@ function checkText(text: string): string {
 
 /** A Date, or whatever else says itself how it is written; and what JSON takes for the value that it wraps. */
 function asItIsWritten(object: object, path: Path): unknown {
+  if (object instanceof Date && Number.isNaN(object.getTime()))
+    throw new NotJson("an invalid Date is not JSON");
   const toJson = "toJSON" in object ? object.toJSON : undefined;
   const value: unknown =
     typeof toJson === "function" ? toJson.call(object, String(path.at(-1) ?? "")) : object;
@@ -104,8 +106,10 @@ function copyOfList(list: readonly unknown[], path: Path): readonly unknown[] {
 type Members = Readonly<Record<string, unknown>>;
 
 function copyOfMembers(object: Members, path: Path): Members {
+  const names = isWrittenOtherwise(object) ? [] : Object.keys(object);
+  if (names.length === 0 && !isPlain(object)) throw notPlain(object);
   const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(object)) {
+  for (const name of names) {
     path.push(name);
     checkText(name);
     const value = copyOf(object[name], path);
@@ -115,6 +119,26 @@ function copyOfMembers(object: Members, path: Path): Members {
     path.pop();
   }
   return copy;
+}
+
+/** Of these JSON leaves out what they are about, whatever members they have besides; of bytes it makes no list. */
+function isWrittenOtherwise(object: object): boolean {
+  return (
+    object instanceof Map || object instanceof Set || object instanceof Error || ArrayBuffer.isView(object)
+  );
+}
+
+/** Not of a class, in whatever realm it was made: nothing can be hidden in it that JSON passes over. */
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function notPlain(object: object): NotJson {
+  const { constructor } = object;
+  const name = typeof constructor === "function" ? constructor.name : "";
+  const what = name === "" ? "a class without a name" : shownName(name);
+  return new NotJson(`an instance of ${what} is not JSON; give a plain object, a list or a text`);
 }
 
 function problemAt(path: Path, problem: string): WrittenJson {
