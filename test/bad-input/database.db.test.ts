@@ -86,6 +86,28 @@ describe("a database that is not there", () => {
   });
 });
 
+it("a database that takes a connection and says nothing is told as slow to connect to", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const scheduler = createScheduler({
+    databaseUrl: elsewhere((url) => (url.port = String(port))),
+    queryTimeoutMs: 1_000,
+  });
+  opened.push(scheduler);
+  try {
+    for (const ask of [scheduler.start, scheduler.overview, () => scheduler.enqueue({ kind: "echo" })])
+      expect(await refusal(ask())).toMatchObject({
+        code: "DATABASE_UNREACHABLE",
+        details: {
+          problem: "connecting took too long; look at the network and at the server, and call again",
+        },
+      });
+  } finally {
+    silent.close();
+  }
+});
+
 describe("a database that refuses", () => {
   it("a password says so, and never shows it", async () => {
     const scheduler = open(elsewhere((url) => (url.password = "not-the-password")));

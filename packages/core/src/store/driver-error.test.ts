@@ -5,6 +5,8 @@ import { missesSchema, tellDriverError } from "./driver-error.ts";
 
 const PLACE = "db:5432/app";
 
+const SLOW_TO_CONNECT = "connecting took too long; look at the network and at the server, and call again";
+
 function failure(code: string, message = "something"): Error {
   return Object.assign(new Error(message), code === "" ? {} : { code });
 }
@@ -25,12 +27,11 @@ describe("what the driver throws", () => {
     [failure("", "Connection terminated unexpectedly"), "the connection was cut; call again"],
     [
       failure("", "timeout exceeded when trying to connect"),
-      "there was no connection within queryTimeoutMs; look at the network, or raise poolSize",
+      "no connection was free within queryTimeoutMs; call again, or raise poolSize",
     ],
-    [
-      failure("", "Connection terminated due to connection timeout"),
-      "there was no connection within queryTimeoutMs; look at the network, or raise poolSize",
-    ],
+    [failure("", "Connection terminated due to connection timeout"), SLOW_TO_CONNECT],
+    // Of a connection that is not of the pool, as migrate has it.
+    [failure("", "timeout expired"), SLOW_TO_CONNECT],
     [
       Object.assign(new AggregateError([failure("ECONNREFUSED")]), { code: "ECONNREFUSED" }),
       "nothing listens there; start it, or correct databaseUrl",

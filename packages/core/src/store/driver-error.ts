@@ -8,9 +8,10 @@ type Told = readonly [what: string, remedy: string];
 const CUT: Told = ["the connection was cut", "call again"];
 const NO_WAY: Told = ["there is no way to its host", "look at the network, or correct databaseUrl"];
 const TOO_SLOW: Told = ["it took longer than queryTimeoutMs", "call again, or raise it"];
-const NO_CONNECTION: Told = [
-  "there was no connection within queryTimeoutMs",
-  "look at the network, or raise poolSize",
+const NONE_FREE: Told = ["no connection was free within queryTimeoutMs", "call again, or raise poolSize"];
+const SLOW_TO_CONNECT: Told = [
+  "connecting took too long",
+  "look at the network and at the server, and call again",
 ];
 
 const ABSENT: Readonly<Record<string, Told>> = {
@@ -33,10 +34,9 @@ const ABSENT: Readonly<Record<string, Told>> = {
 
 /** Of these the driver has only a message. */
 const ABSENT_BY_MESSAGE: readonly (readonly [RegExp, Told])[] = [
-  [
-    /^(?:timeout exceeded when trying to connect|timeout expired|.* due to connection timeout)/,
-    NO_CONNECTION,
-  ],
+  // Before what is cut: the pool cuts a connection that took too long, and says so in these words.
+  [/^(?:timeout expired|.* due to connection timeout)/, SLOW_TO_CONNECT],
+  [/^timeout exceeded when trying to connect/, NONE_FREE],
   [/^(?:Connection terminated|Client has encountered a connection error)/, CUT],
   [/^Query read timeout/, TOO_SLOW],
 ];
