@@ -166,6 +166,7 @@ describe("a scheduler that was stopped", () => {
     await scheduler.stop();
 
     expect(await codesOf(scheduler)).toEqual(new Set(["SCHEDULER_STOPPED"]));
+    expect((await refusal(scheduler.migrate())).code).toBe("SCHEDULER_STOPPED");
     expect((await refusal(scheduler.start())).code).toBe("ALREADY_STARTED");
     expect(scheduler.health()).toBeDefined();
     await scheduler.stop();

@@ -80,6 +80,7 @@ function lifecycle(deps: EngineDeps, forCallers: Pool): Lifecycle {
   const engine = createEngine(deps);
   let starting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
+  let stopped = false;
   const begin = async (): Promise<void> => {
     await requireSchema(forCallers);
     await told(settings.databaseUrl, engine.start());
@@ -93,10 +94,15 @@ function lifecycle(deps: EngineDeps, forCallers: Pool): Lifecycle {
       )) === true;
     if (started) await engine.stop();
     await wakeups.stop();
+    stopped = true;
     await forCallers.close();
   };
   return {
-    migrate: async () => await told(settings.directUrl, migrate({ url: settings.directUrl })),
+    migrate: async () => {
+      // It has a connection of its own, so no pool refuses it.
+      if (stopped) throw new SchedulerError("SCHEDULER_STOPPED", { instanceName: settings.name });
+      return await told(settings.directUrl, migrate({ url: settings.directUrl }));
+    },
     start: async () => {
       if (starting !== null || stopping !== null) {
         throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
