@@ -12,7 +12,7 @@ export interface CancelFilter {
   readonly status?: readonly ("PENDING" | "AVAILABLE" | "RUNNING")[];
 }
 
-/** How many there were of each answer. */
+/** How many there were of each answer. Of `ids` each counts once: a task and its task run are one. */
 export interface CancelCounts {
   /** They had not started. */
   readonly canceled: number;

@@ -3,7 +3,7 @@
 import { type CancelCounts, type CancelFilter, inBites } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { resolveCancelFilter } from "../domain/filter.ts";
-import { isUuid, type RunId, type TaskId } from "../domain/ids.ts";
+import { isUuid, type RunId, type TaskId, type TaskRunId } from "../domain/ids.ts";
 import { isTerminal, type TaskRunStatus } from "../domain/task-status.ts";
 import type { Pool } from "../store/database.ts";
 import { takeGateLock } from "../store/holds/gate-lock.ts";
@@ -62,14 +62,11 @@ export async function cancelMany(
   const filter = resolveCancelFilter(asked);
   const from = filter.status ?? OPEN;
   const total = { canceled: 0, canceling: 0, ended: 0, notFound: 0 };
-  const cancelAll = async (found: readonly FoundTaskRun[]): Promise<void> => {
-    const meant = found.filter(
-      ({ kind, runId }) =>
-        (filter.kind === undefined || kind === filter.kind) &&
-        (filter.runId === undefined || runId === filter.runId),
-    );
-    total.ended += meant.filter(({ status }) => isTerminal(status)).length;
-    const open = meant.filter(({ status }) => from.includes(status));
+  const isMeant = ({ kind, runId, status }: FoundTaskRun): boolean =>
+    (filter.kind === undefined || kind === filter.kind) &&
+    (filter.runId === undefined || runId === filter.runId) &&
+    from.includes(status);
+  const cancelAll = async (open: readonly FoundTaskRun[]): Promise<void> => {
     const said = await cancelBite(pool, open, { ...request, from });
     total.canceled += said.canceled;
     total.canceling += said.canceling;
@@ -78,14 +75,28 @@ export async function cancelMany(
 
   if (filter.ids === undefined && filter.runId !== undefined) {
     const { runId } = filter;
-    await walk(async (after) => await selectInRun(pool, runId, after, CANCEL_BITE), cancelAll);
+    await walk(
+      async (after) => await selectInRun(pool, runId, after, CANCEL_BITE),
+      async (found) => {
+        const ofKind = found.filter(({ kind }) => filter.kind === undefined || kind === filter.kind);
+        total.ended += ofKind.filter(({ status }) => isTerminal(status)).length;
+        await cancelAll(found.filter(isMeant));
+      },
+    );
     return total;
   }
   const ids = filter.ids ?? (await findOpen(pool, filter.kind ?? null, from));
+  const named = new Set<TaskRunId>();
   for (const bite of inBites(ids, CANCEL_BITE)) {
     const { found, notFound } = await selectByIds(pool, bite);
     total.notFound += notFound;
-    await cancelAll(found);
+    // By its task in one bite and by itself in another: it is one all the same.
+    const first = found.filter(({ taskRunId }) => !named.has(taskRunId));
+    for (const { taskRunId } of first) named.add(taskRunId);
+    // Whoever names them one by one is told of each.
+    const meant = first.filter(isMeant);
+    total.ended += first.length - meant.length;
+    await cancelAll(meant);
   }
   return total;
 }
