@@ -6,6 +6,7 @@ import { openFixture } from "../../test/fixture.ts";
 import { HOUR_MS, outside, resetOutside, step } from "../../test/outside-job.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
+import { letGo } from "../executors/answers.ts";
 import { defineTask, type TaskOptions } from "../executors/define-task.ts";
 import { sql } from "../store/sql.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
@@ -50,6 +51,35 @@ describe("a handle that is kept while the instance runs it itself", () => {
 
     expect(await healthy.get(taskRunId)).toMatchObject({ status: "DONE", output: "found again" });
     expect((await healthy.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("is not replaced by what the lost one lets go: it is told that nobody took it", async () => {
+    const goOn = deferred();
+    const late = defineTask({
+      kind: "keeper",
+      run: async (_, { keepHandle }) => {
+        await keepHandle("kept", { deadlineInMs: HOUR_MS });
+        await goOn.promise;
+        return letGo({ handle: "late", pollInMs: HOUR_MS, deadlineInMs: HOUR_MS });
+      },
+      poll: async () => ({ kind: "succeeded" }),
+    });
+    const doomed = await box.scheduler({ tasks: [late], name: "doomed" });
+    const healthy = await box.scheduler({ tasks: [late], name: "healthy" });
+    const { taskRunId } = await doomed.enqueue(late.task(null, { onLost: "resume" }));
+    await doomed.claim();
+    const [held] = doomed.held.all();
+    const executing = doomed.execute();
+    await expect.poll(() => held?.handle).toBe("kept");
+    await doomed.expireLease();
+    expect(await healthy.rescue()).toBe(1);
+
+    goOn.resolve();
+    await executing;
+    await doomed.settle();
+
+    expect(doomed.events.at(-1)).toMatchObject({ type: "task_run.refused", taskRunId });
+    expect(await box.value("SELECT handle FROM signalbox.outside_job")).toBe("kept");
   });
 
   it("is where others go on when the lease is given up: nothing begins beside it", async () => {

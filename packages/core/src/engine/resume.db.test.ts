@@ -77,6 +77,22 @@ describe("an instance that is lost", () => {
     expect(await healthy.get(taskRunId)).toMatchObject({ claimedBy: healthy.instanceId });
   });
 
+  it("while it asked is told so, also before another asks: nobody took its answer", async () => {
+    const [doomed, healthy] = [await open("doomed"), await open("healthy")];
+    const taskRunId = await start(doomed);
+    await due();
+    await doomed.poll();
+    await doomed.execute();
+    await doomed.expireLease();
+    await healthy.rescue();
+    // Its row changes once more before the answer comes.
+    await healthy.cancel(taskRunId);
+
+    await doomed.settle();
+
+    expect(doomed.events.at(-1)).toMatchObject({ type: "task_run.refused", taskRunId });
+  });
+
   it("time and again while it asked: the job may be the reason, and fails", async () => {
     const healthy = await open("healthy");
     const taskRunId = await start(healthy);

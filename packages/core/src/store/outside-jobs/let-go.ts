@@ -160,7 +160,10 @@ export async function returnOutsideJobs(
   return new Set(rows.map(({ taskRunId }) => asTaskRunId(taskRunId)));
 }
 
-/** Of those that could not be let go or returned: which had been before, by a commit whose answer was lost? */
+/**
+ * Of those that could not be let go or returned: which had been before, by a commit whose answer was lost? After a rescue
+ * the row looks the same, under the same number; but then it was the rescuer who gave it back, and ours is void.
+ */
 export async function findLetGoBefore(
   tx: Transaction,
   claims: readonly Pick<JobClaim, "taskRunId" | "claimNo">[],
@@ -173,6 +176,9 @@ export async function findLetGoBefore(
                     ${claims.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
         JOIN signalbox.task_run AS t ON t.id = g.id
        WHERE t.claim_no = g.claim_no AND t.status = 'RUNNING' AND t.claimed_by IS NULL AND t.let_go_at IS NOT NULL
+         AND NOT EXISTS (SELECT FROM signalbox.event_store AS e
+                          WHERE e.aggregate_id = t.id AND e.type = 'task_run.resumed'
+                            AND (e.data->>'claimNo')::bigint = g.claim_no)
     `,
   );
   return new Set(rows.map(({ taskRunId }) => asTaskRunId(taskRunId)));
