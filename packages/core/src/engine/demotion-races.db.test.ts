@@ -1,9 +1,10 @@
-/** A pass gives back what demoted task runs held and takes what others need; a settle of both meets it. */
+/** What is sent back from AVAILABLE meets a settle of its neighbours and a cancel of itself. */
 
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
-import { waitUntilBlockedOrDone } from "../../test/wait-until.ts";
-import { shared } from "../domain/resource.ts";
+import { waitUntilBlocked, waitUntilBlockedOrDone } from "../../test/wait-until.ts";
+import { exclusive, shared } from "../domain/resource.ts";
+import { cancelOnce } from "./canceler.ts";
 import { promoteOnce } from "./promoter.ts";
 import { createSettler } from "./settler.ts";
 
@@ -11,7 +12,7 @@ const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
 
-it("neither waits for the other for ever", async () => {
+it("a pass that gives back and takes, and a settle: neither waits for the other for ever", async () => {
   const scheduler = await box.scheduler();
   await scheduler.enqueue(echo.task(0, { resources: [shared("a"), shared("b")] }));
   await scheduler.promote();
@@ -39,5 +40,29 @@ it("neither waits for the other for ever", async () => {
     { demoted: [closing.taskRunId], promoted: expect.arrayContaining([next.taskRunId]) },
     {},
   ]);
+  expect((await scheduler.checkInvariants()).violations).toEqual([]);
+});
+
+it("what a cancel has ended is not sent back, though the cancel had looked before it was AVAILABLE", async () => {
+  const scheduler = await box.scheduler({ name: "ruler" });
+  const { taskRunId } = await scheduler.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+  const canceler = box.pool("canceler");
+  const beforeIt = canceler.pauseBefore("cancelTaskRun");
+  const canceling = cancelOnce(canceler, taskRunId, { by: null, reason: null });
+  await beforeIt.reached;
+  await scheduler.promote();
+  // It holds the row, and has not come to what the promotion put into the work set.
+  const afterIt = canceler.pauseBefore("leaveReadyAgain");
+  beforeIt.resume();
+  await afterIt.reached;
+
+  const pausing = scheduler.pause({ resource: "orders" });
+  await waitUntilBlocked(box.db.client, "signalbox ruler");
+  afterIt.resume();
+
+  expect(await canceling).toBe("canceled");
+  expect(await pausing).toBe(true);
+  expect(await box.statusOf(taskRunId)).toBe("CANCELED");
+  expect(await box.query("SELECT FROM signalbox.ready")).toEqual([]);
   expect((await scheduler.checkInvariants()).violations).toEqual([]);
 });

@@ -22,7 +22,7 @@ import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
-import { demoteClosed, demoteStrays, demoteTaskRuns, findAvailableHolders } from "./task-runs/demote.ts";
+import { demoteClosed, demoteStrays, demoteTaskRuns, findHolders } from "./task-runs/demote.ts";
 import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
 import { readOutlook } from "./task-runs/promote.ts";
 import { findOutOfOrder } from "./task-runs/refuse.ts";
@@ -193,7 +193,7 @@ describe("demotion", () => {
       await demoteClosed(tx, 100);
       await demoteStrays(tx, 100);
       await demoteTaskRuns(tx, [ID], "PAUSED");
-      await findAvailableHolders(tx, `run:${RUN}`);
+      await findHolders(tx, `run:${RUN}`);
     });
 
     expect(reads(plans.get("leaveReadyClosed"))).toEqual(["ready_closing", "Tid Scan ready"]);
@@ -207,7 +207,7 @@ describe("demotion", () => {
     );
     const wholeKey = expect.stringMatching(/rules_no = .* AND \(task_run_id = /);
     expect(conditionsOf(plans.get("leaveReadyNow"), "ready_pkey")).toContainEqual(wholeKey);
-    expect(reads(plans.get("findAvailableHolders"))).toEqual(["hold_pkey", "task_run_pkey"]);
+    expect(reads(plans.get("findHolders"))).toEqual(["hold_pkey"]);
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { takeClaimLock } from "../holds/claim-lock.ts";
 import { takeGateLock } from "../holds/gate-lock.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
-import { demoteTaskRuns, findAvailableHolders } from "../task-runs/demote.ts";
+import { demoteTaskRuns, findHolders } from "../task-runs/demote.ts";
 import { outdateReady } from "./queue.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function pauseScope(
   await takeClaimLock(tx);
   if (!(await writePause(tx, scope, true, asked))) return null;
   const { over, name } = partsOf(scope);
-  if (over !== "queue") return await demoteTaskRuns(tx, await findAvailableHolders(tx, scope), "PAUSED");
+  if (over !== "queue") return await demoteTaskRuns(tx, await findHolders(tx, scope), "PAUSED");
   await outdateReady(tx, name);
   return [];
 }

@@ -7,7 +7,7 @@ import { takeClaimLock } from "../holds/claim-lock.ts";
 import { takeGateLock } from "../holds/gate-lock.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
-import { demoteTaskRuns, findAvailableHolders } from "../task-runs/demote.ts";
+import { demoteTaskRuns, findHolders } from "../task-runs/demote.ts";
 import { outdateReady } from "./queue.ts";
 
 /**
@@ -37,7 +37,7 @@ export async function changeWindows(
     `,
   );
   if (over === "queue") await outdateReady(tx, name);
-  const holders = over === "queue" ? [] : await findAvailableHolders(tx, scope);
+  const holders = over === "queue" ? [] : await findHolders(tx, scope);
   const demoted = await demoteTaskRuns(tx, holders, "WINDOW");
   await wakeGates(tx, [wakeWindow(scope)]);
   return demoted;

@@ -108,15 +108,11 @@ export async function demoteTaskRuns(
   return await backToPending(tx, toDemotions(rows, because));
 }
 
-/** The holders of a scope that nobody has claimed yet. */
-export async function findAvailableHolders(tx: Transaction, scope: string): Promise<readonly TaskRunId[]> {
+/** Also those that run: `demoteTaskRuns` finds them in `ready` no more, and leaves them. */
+export async function findHolders(tx: Transaction, scope: string): Promise<readonly TaskRunId[]> {
   const rows = await tx.query(
-    sql<{ taskRunId: string }>("findAvailableHolders")`
-      SELECT t.id AS "taskRunId"
-        FROM signalbox.hold AS h
-        JOIN signalbox.task_run AS t ON t.id = h.task_run_id
-       WHERE h.scope = ${scope} AND t.status = 'AVAILABLE'
-       ORDER BY t.id
+    sql<{ taskRunId: string }>("findHolders")`
+      SELECT task_run_id AS "taskRunId" FROM signalbox.hold WHERE scope = ${scope} AND task_run_id IS NOT NULL
     `,
   );
   return toIds(rows);
@@ -127,15 +123,16 @@ async function backToPending(tx: Transaction, demotions: readonly Demotion[]): P
   const ids = demotions.map(({ taskRunId }) => taskRunId);
   const rows = await tx.query(
     sql<{ taskRunId: string }>("demoteTaskRuns")`
-      WITH mine AS MATERIALIZED (
+      WITH mine AS MATERIALIZED (         -- only locked here, in the order of ids; whether it may go back is asked below
         SELECT id, available_at FROM signalbox.task_run
-         WHERE id = ANY (${ids}::uuid[]) AND status = 'AVAILABLE'
+         WHERE id = ANY (${ids}::uuid[])
          ORDER BY id
            FOR UPDATE
       ), moved AS (
         UPDATE signalbox.task_run AS t
            SET status = 'PENDING', available_at = NULL, row_version = t.row_version + 1
           FROM mine
+         -- A cancel that looked before it was AVAILABLE may have ended it meanwhile.
          WHERE t.id = mine.id AND t.status = 'AVAILABLE'
         RETURNING t.id, t.task_id, t.run_id, t.row_version, mine.available_at
       ), recorded AS (
