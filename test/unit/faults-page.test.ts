@@ -1,24 +1,8 @@
-/** Holds docs/reference/faults.md: every test that it names is there, and no long trial is left out. */
-import { readdirSync } from "node:fs";
-import { expect, test } from "vitest";
-import { read, rowsIn } from "./markdown.ts";
-import { hasTest, testsInCell } from "./page-rules.ts";
+/** Holds docs/reference/faults.md: every test that it names is there, and no long trial with faults is left out. */
+import { holdsItsTests } from "./named-tests.ts";
 
-const rows = rowsIn(read("docs/reference/faults.md"));
-const named = rows.flatMap((row) => testsInCell(row.at(-1) ?? ""));
-
-test("every row of docs/reference/faults.md names tests that are there", () => {
-  expect(rows.length).toBeGreaterThan(25);
-  expect(rows.filter((row) => testsInCell(row.at(-1) ?? "").length === 0)).toEqual([]);
-  expect(named.filter(({ file, title }) => !hasTest(read(file), title))).toEqual([]);
-});
-
-test("every long trial with faults is named in docs/reference/faults.md", () => {
-  const withoutFaults = ["memory.long.test.ts", "model.long.test.ts"];
-  const trials = readdirSync(new URL("../long", import.meta.url)).filter(
-    (name) => name.endsWith(".test.ts") && !withoutFaults.includes(name),
-  );
-
-  expect(trials.length).toBeGreaterThan(5);
-  expect(trials.filter((name) => !named.some(({ file }) => file === `test/long/${name}`))).toEqual([]);
+holdsItsTests("docs/reference/faults.md", {
+  rowsAtLeast: 25,
+  folder: "test/long",
+  but: ["memory.long.test.ts", "model.long.test.ts"],
 });
