@@ -25,7 +25,10 @@ export async function changeKeyLimit(tx: Transaction, key: string, limit: number
   await wakeGates(tx, (await keysParked(tx, key)).map(wakeConcurrencyKey));
 }
 
-/** Nobody is promoted meanwhile, so it must not read all that wait. Which keys follow each other is up to the collation. */
+/**
+ * Nobody is promoted meanwhile, so it must not read all that wait. It looks at each key once, also at those of other groups:
+ * which keys follow each other is up to the collation, so a prefix is no range of the index. Only a change of a rule does it.
+ */
 async function keysParked(tx: Transaction, key: string): Promise<readonly string[]> {
   if (!key.endsWith(":*")) return [key];
   const rows = await tx.query(
