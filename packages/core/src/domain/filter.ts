@@ -3,7 +3,7 @@
 import type { CancelFilter, RetryFilter } from "./bulk.ts";
 import { called, numberOrCalled } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
-import { isUuid } from "./ids.ts";
+import { asStored, isUuid, type RunId } from "./ids.ts";
 import { shownName } from "./json-value.ts";
 import { RUN_STATUSES, type RunFilter } from "./run.ts";
 import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
@@ -34,8 +34,7 @@ export function resolveCancelFilter(filter: CancelFilter): CancelFilter {
   if (Object.keys(given).length === 0) refuse("is empty; give ids, runId, kind or status");
   requireStatuses(given.status, ["PENDING", "AVAILABLE", "RUNNING"]);
   requireNames({ kind: given.kind });
-  requireRunId(given.runId);
-  return given;
+  return withRunAsStored(given);
 }
 
 export function resolveRetryFilter(filter: RetryFilter): RetryFilter {
@@ -46,20 +45,18 @@ export function resolveRetryFilter(filter: RetryFilter): RetryFilter {
     refuse("says not where to look; give ids, runId or enqueuedSince");
   requireStatuses(status, ["FAILED", "CANCELED"]);
   requireNames({ kind });
-  requireRunId(runId);
   if (enqueuedSince !== undefined) requireInstant("enqueuedSince", enqueuedSince);
-  return given;
+  return withRunAsStored(given);
 }
 
 export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
   const given = givenOf(filter, ["status", "runId", "kind", "queue", "tag", "limit", "before"]);
-  const { runId, before, kind, queue, tag, limit, status } = given;
+  const { before, kind, queue, tag, limit, status } = given;
   requireKnown(status, TASK_RUN_STATUSES);
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
   requireNames({ kind, queue, tag });
-  requireRunId(runId);
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
-  return given;
+  return withRunAsStored(given);
 }
 
 export function resolveRunFilter(filter: RunFilter): RunFilter {
@@ -67,7 +64,7 @@ export function resolveRunFilter(filter: RunFilter): RunFilter {
   const { status, limit, before } = given;
   requireKnown(status, RUN_STATUSES);
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
-  requireRunId(before);
+  if (before !== undefined && !isUuid(before)) throw new SchedulerError("RUN_NOT_FOUND", { runId: before });
   return given;
 }
 
@@ -126,8 +123,11 @@ function requireNames(names: Readonly<Record<string, string | undefined>>): void
     if (name !== undefined) requireName(name, (problem) => refuse(`has a ${field} that ${problem}`));
 }
 
-function requireRunId(runId: string | undefined): void {
-  if (runId !== undefined && !isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
+function withRunAsStored<Filter extends { readonly runId?: RunId }>(filter: Filter): Filter {
+  const { runId } = filter;
+  if (runId === undefined) return filter;
+  if (!isUuid(runId)) throw new SchedulerError("RUN_NOT_FOUND", { runId });
+  return { ...filter, runId: asStored(runId) };
 }
 
 function refuse(problem: string): never {

@@ -169,6 +169,18 @@ describe("an id in capitals", () => {
     expect(await scheduler.promote()).toMatchObject({ promoted: [{}] });
   });
 
+  it("cancels and retries the tasks of its run", async () => {
+    const scheduler = await box.scheduler();
+    const { runId } = await enqueue(scheduler);
+    const capitals = (runId ?? "").toUpperCase() as RunId;
+
+    expect(await scheduler.cancelRun(capitals)).toMatchObject({ canceled: 1 });
+
+    const again = await scheduler.retryMany({ runId: capitals, status: ["CANCELED"] });
+    expect(again).toMatchObject({ retried: 1 });
+    expect(await scheduler.list({ runId: capitals, status: ["PENDING"] })).toMatchObject({ taskRuns: [{}] });
+  });
+
   it("takes a stop off its task, and tells it", async () => {
     const scheduler = await box.scheduler();
     const { taskId } = await scheduler.enqueue(echo.task(1, { stops: [{ code: "APPROVAL" }] }));
