@@ -65,6 +65,9 @@ export const cancelMany: Command<"cancelMany"> = async (scene, { filter, status 
   const counts = await scene.rig.scheduler.cancelMany(isEmpty ? { status: ALL_OPEN } : asked);
   const meant = found.taskRuns.filter((taskRun) => fits(taskRun, filter, found.run));
   const before = meant.filter((taskRun) => !isOpen(taskRun)).length;
+  // Whoever names them one by one is told of each; of a run, of those that have ended.
+  const others = (done: number): number =>
+    found.ids !== null ? found.taskRuns.length - done : found.run !== null ? before : 0;
   const answers = meant
     .filter((taskRun) => isOpen(taskRun) && (status.length === 0 || isOneOf(status, taskRun)))
     .map(cancel);
@@ -72,7 +75,7 @@ export const cancelMany: Command<"cancelMany"> = async (scene, { filter, status 
   expect(counts, `cancel of ${JSON.stringify(asked)}`).toEqual({
     canceled: said("canceled"),
     canceling: said("canceling"),
-    ended: isNamed(found) ? before : 0,
+    ended: others(answers.length),
     notFound: found.ids === null ? 0 : 1,
   });
   if (answers.length > 1) took(scene.coverage, "canceled many");

@@ -116,10 +116,9 @@ function pollAgain(
 function refuse({ coverage }: Scene, taskRun: ModelTaskRun, { sort }: Meaning, claimed: Claimed): string {
   took(coverage, "settle refused");
   if (taskRun.claimNo !== claimed.claimNo || taskRun.task.pruned) return "refused";
-  // What was canceled under this very claim, by whoever rescued it, is no surprise to it; nor that others poll on.
-  if (sort === "end" && taskRun.status === "CANCELED") return "CANCELED";
-  const goesOn = taskRun.status === "RUNNING" && taskRun.claimedBy === null && taskRun.letGo;
-  return goesOn && (sort === "let go" || sort === "polled") ? sort : "refused";
+  // What was canceled under this very claim, by whoever rescued it, is no surprise to it. That others poll on is one: nobody
+  // took what it let go or was answered.
+  return sort === "end" && taskRun.status === "CANCELED" ? "CANCELED" : "refused";
 }
 
 function endIt(
