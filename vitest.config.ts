@@ -12,7 +12,8 @@ const inlined = { server: { deps: { inline: [/^@signalbox\//, /^signalbox$/] } }
 
 const postgres = {
   globalSetup: "test/setup/postgres.ts",
-  testTimeout: 30_000,
+  // Ends what hangs; how long something takes is the business of benchmarks, and machines are busy at times.
+  testTimeout: 60_000,
   hookTimeout: 60_000,
 };
 
