@@ -7,11 +7,15 @@ import { monotonicMs } from "../src/engine/monotonic.ts";
 import { createProcesses } from "../src/executors/process/processes.ts";
 
 const host = createProcesses().of({
-  life: "one",
-  leaseMs: Number(process.argv[2]),
-  // Asked once, when the process is started.
-  renewedAtMs: monotonicMs,
-  reportTo: () => {},
+  lease: {
+    life: "one",
+    leaseMs: Number(process.argv[2]),
+    // Asked once, when the process is started.
+    renewedAtMs: monotonicMs,
+    reportTo: () => {},
+  },
+  deadline: null,
+  onEnded: () => {},
 });
 await host.start({
   argv: ["sh", "-c", "sleep 300 & echo $$ $!; wait"],

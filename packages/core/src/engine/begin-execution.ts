@@ -3,7 +3,7 @@
 import type { Outcome } from "../domain/settlement.ts";
 import { keepHandle } from "../store/outside-jobs/let-go.ts";
 import type { EngineParts } from "./engine.ts";
-import { stuckOutcome } from "./execution-limits.ts";
+import { processTerms, stuckOutcome } from "./execution-limits.ts";
 import { namedOf } from "./finished.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import type { Membership } from "./membership.ts";
@@ -21,7 +21,7 @@ export function beginExecution(parts: EngineParts, life: Membership, held: HeldC
   const tools: ExecutionTools = {
     log: log.write,
     endLog: log.end,
-    processes: processes.of(life.lease.source),
+    processes: processes.of(processTerms(held, life.lease.source, obeyMs)),
     keepHandle: async (handle, deadlineInMs) =>
       await pool.transaction(async (tx) => {
         const owned = { taskRunId, claimNo, claimedBy: life.instanceId };

@@ -3,8 +3,9 @@ import { asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Timeouts } from "../domain/settlement.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
-import { limitExecution } from "./execution-limits.ts";
+import { limitExecution, processTerms } from "./execution-limits.ts";
 import { type HeldClaim, HeldClaims } from "./held-claims.ts";
+import { monotonicMs } from "./monotonic.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -56,6 +57,20 @@ describe("an execution", () => {
     vi.advanceTimersByTime(99);
     expect(toldBecause(work)).toBeNull();
     vi.advanceTimersByTime(1);
+    vi.runOnlyPendingTimers();
+    expect(toldBecause(work)).toBe("no_progress");
+  });
+
+  it("makes progress by what lies ready when its time is over: a blocked loop has not read it yet", () => {
+    const work = held({ progressMs: 100 });
+    const { progress } = limitExecution(work);
+
+    vi.advanceTimersByTime(100);
+    progress();
+    vi.advanceTimersByTime(99);
+    expect(toldBecause(work)).toBeNull();
+    vi.advanceTimersByTime(1);
+    vi.runOnlyPendingTimers();
     expect(toldBecause(work)).toBe("no_progress");
   });
 
@@ -84,5 +99,36 @@ describe("an execution", () => {
     expect(toldBecause(poll)).toBeNull();
     vi.advanceTimersByTime(1);
     expect(toldBecause(poll)).toBe("run_timeout");
+  });
+});
+
+describe("the processes of an execution", () => {
+  const lease = { life: "one", leaseMs: 60_000, renewedAtMs: () => 0, reportTo: () => {} };
+
+  it("end when it has run for as long as it may, with all the grace they ask for", () => {
+    const { deadline } = processTerms(held({ runningMs: 100 }), lease, Infinity);
+
+    expect(deadline).toEqual({ atMs: expect.closeTo(monotonicMs() + 100, -2), maxGraceMs: Infinity });
+  });
+
+  it("end in a hurry when it is taken for stuck, where it may ignore its signal", () => {
+    const { deadline } = processTerms(held({ runningMs: 100 }), lease, 60_000);
+
+    expect(deadline).toEqual({ atMs: expect.closeTo(monotonicMs() + 60_100, -2), maxGraceMs: 1_000 });
+  });
+
+  it("may go on for as long as it may itself, where nothing limits it", () => {
+    expect(processTerms(held({ progressMs: 100 }), lease, 5_000).deadline).toBeNull();
+  });
+
+  it("tell it to stop when they were ended: they may know why before the instance does", () => {
+    const [late, lost, canceled] = [held({}), held({}), held({})];
+
+    processTerms(late, lease, Infinity).onEnded("run_timeout");
+    processTerms(lost, lease, Infinity).onEnded("lease");
+    canceled.stop.abort(new ExecutionStoppedError("cancel"));
+    processTerms(canceled, lease, Infinity).onEnded("run_timeout");
+
+    expect([late, lost, canceled].map(toldBecause)).toEqual(["run_timeout", "fence", "cancel"]);
   });
 });

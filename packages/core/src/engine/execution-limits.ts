@@ -2,7 +2,10 @@
 
 import type { Outcome, PollAgain } from "../domain/settlement.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
+import { LEFT_BEHIND_GRACE_MS, type ProcessTerms } from "../executors/process/processes.ts";
+import type { LeaseSource } from "../executors/process/running-process.ts";
 import { type HeldClaim, stopExecution } from "./held-claims.ts";
+import { monotonicMs } from "./monotonic.ts";
 
 /** A look at an outside job is short; a longer one is given up and done again. */
 const LONGEST_POLL_MS = 30_000;
@@ -12,21 +15,53 @@ export interface ExecutionLimits {
   readonly clear: () => void;
 }
 
-/** On the main loop. While that is blocked, the lease's thread watches the running timeout instead. */
+/** On the main loop. While that is blocked, the lease's thread and the warden watch the running timeout instead. */
 export function limitExecution(held: HeldClaim): ExecutionLimits {
-  const { timeouts = {} } = held.claim.policy;
-  const runningMs = held.claim.job === null ? timeouts.runningMs : LONGEST_POLL_MS;
-  const progressMs = held.claim.job === null ? timeouts.progressMs : undefined;
+  const runningMs = runningMsOf(held);
+  const progressMs = held.claim.job === null ? held.claim.policy.timeouts?.progressMs : undefined;
   const running = after(runningMs, () => stopExecution(held, "run_timeout"));
-  const idle = after(progressMs, () => stopExecution(held, "no_progress"));
+  let judging: NodeJS.Immediate | undefined;
+  const idle = after(progressMs, () => {
+    // A loop that was blocked has not read yet what was printed or answered meanwhile; by then it has.
+    judging = setImmediate(() => stopExecution(held, "no_progress"));
+  });
   return {
-    progress: () => void idle?.refresh(),
+    progress: () => {
+      clearImmediate(judging);
+      idle?.refresh();
+    },
     clear: () => {
       clearTimeout(running);
       clearTimeout(idle);
+      clearImmediate(judging);
     },
   };
 }
+
+function runningMsOf({ claim }: HeldClaim): number | undefined {
+  return claim.job === null ? claim.policy.timeouts?.runningMs : LONGEST_POLL_MS;
+}
+
+/**
+ * Under which an execution that begins now has processes. An executor that always ends is told to by theirs; anything else
+ * may still need them after its signal, until it is taken for stuck.
+ */
+export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number): ProcessTerms {
+  const runningMs = runningMsOf(held);
+  const [obeyedMs, maxGraceMs] = Number.isFinite(obeyMs)
+    ? [obeyMs, LEFT_BEHIND_GRACE_MS]
+    : [0, Number.POSITIVE_INFINITY];
+  return {
+    lease,
+    deadline: runningMs === undefined ? null : { atMs: monotonicMs() + runningMs + obeyedMs, maxGraceMs },
+    onEnded: (because) => {
+      if (because !== "warden_lost") stopExecution(held, STOPPED_BECAUSE[because]);
+    },
+  };
+}
+
+/** The warden may know it before the instance does. */
+const STOPPED_BECAUSE = { lease: "fence", run_timeout: "run_timeout" } as const;
 
 function after(ms: number | undefined, act: () => void): NodeJS.Timeout | undefined {
   return ms === undefined ? undefined : setTimeout(act, ms);

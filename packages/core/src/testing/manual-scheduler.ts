@@ -7,7 +7,7 @@ import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts"
 import type { KeepMs } from "../domain/retention.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import { claimOnce } from "../engine/claimer.ts";
-import { stuckOutcome } from "../engine/execution-limits.ts";
+import { processTerms, stuckOutcome } from "../engine/execution-limits.ts";
 import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
 import { createLogWriter } from "../engine/log-writer.ts";
 import { monotonicMs } from "../engine/monotonic.ts";
@@ -170,7 +170,9 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
     const open = held.all().filter(({ ended, stuck }) => !ended && !stuck);
     await Promise.all(
       open.map(async (each) => {
-        const outcome = await outcomeOf(each, { held, executors, name, obeyMs, tools: toolsFor(each) });
+        const patienceMs = executors.get(each.claim.kind)?.obeyMs ?? obeyMs;
+        const tools = toolsFor(each, patienceMs);
+        const outcome = await outcomeOf(each, { held, executors, name, patienceMs, tools });
         settler.add(each.claim, instanceId, outcome, held);
       }),
     );
@@ -218,7 +220,8 @@ async function settleAll(settler: ReturnType<typeof createSettler>): Promise<boo
   }
 }
 
-interface Execution extends Pick<Settings, "name" | "obeyMs"> {
+interface Execution extends Pick<Settings, "name"> {
+  readonly patienceMs: number;
   readonly held: HeldClaims;
   readonly executors: ReadonlyMap<string, Executor>;
   readonly tools: ExecutionTools;
@@ -227,11 +230,10 @@ interface Execution extends Pick<Settings, "name" | "obeyMs"> {
 /** Its end, or that it ignores its signal. */
 async function outcomeOf(
   each: HeldClaim,
-  { held, executors, name, obeyMs, tools }: Execution,
+  { held, executors, name, patienceMs, tools }: Execution,
 ): Promise<Outcome> {
   const work = execute(each, executors, name, tools);
   void work.finally(() => held.endExecution(each));
-  const patienceMs = executors.get(each.claim.kind)?.obeyMs ?? obeyMs;
   const stuck = await stuckOutcome(each, work, patienceMs, name);
   await endTools(tools);
   if (stuck !== null) held.markStuck(each);
@@ -241,17 +243,18 @@ async function outcomeOf(
 function lendTools(
   { pool, processes, emit }: Parts,
   instanceId: InstanceId,
-): (held: HeldClaim) => ExecutionTools {
+): (held: HeldClaim, obeyMs: number) => ExecutionTools {
   const logs = createLogWriter({ pool, emit, onStored: () => {} });
   // Nobody beats here: a test says when the lease ends.
   const lease = { life: instanceId, leaseMs: 86_400_000, renewedAtMs: monotonicMs, reportTo: () => {} };
-  return ({ claim }) => {
+  return (held, obeyMs) => {
+    const { claim } = held;
     const log = logs.open(claim, instanceId);
     const { taskRunId, claimNo } = claim;
     return {
       log: log.write,
       endLog: log.end,
-      processes: processes.of(lease),
+      processes: processes.of(processTerms(held, lease, obeyMs)),
       keepHandle: async (handle, deadlineInMs) =>
         await pool.transaction(async (tx) => {
           const owned = { taskRunId, claimNo, claimedBy: instanceId };

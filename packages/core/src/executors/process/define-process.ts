@@ -173,8 +173,6 @@ function graceFor(reason: unknown, graceMs: number): number {
 }
 
 function requireSuccess(child: RunningProcess, end: ProcessEnd, stderr: Buffer): void {
-  // The warden was faster than we: that says nothing about the task.
-  if (end.because === "lease") throw new ExecutionStoppedError("fence");
   const said = stderr.toString("utf8").trim();
   const message = `Process ${nameOf(child)} ${howItEnded(end)}${said === "" ? "" : `: ${said}`}`;
   if (end.because === "warden_lost" || end.signal !== null)

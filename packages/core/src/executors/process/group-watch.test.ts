@@ -2,12 +2,27 @@ import { describe, expect, it } from "vitest";
 import { isTooLate, nextAct } from "./group-watch.ts";
 
 const lease = { life: "a", leaseMs: 60_000, renewedAtMs: 1_000 };
-const group = { graceMs: 5_000, termSentAtMs: null, killSent: false };
+const group = { graceMs: 5_000, deadlineAtMs: Infinity, termSentAtMs: null, killSent: false };
 
 describe("a group under a lease", () => {
   it("is left alone until three quarters of the lease have gone without a beat", () => {
     expect(nextAct(group, lease, 45_999)).toEqual({ act: null, atMs: 46_000 });
-    expect(nextAct(group, lease, 46_000).act).toBe("term");
+    expect(nextAct(group, lease, 46_000)).toEqual({ act: "term", because: "lease" });
+  });
+
+  it("is left alone until it has run for too long, where that comes first", () => {
+    const limited = { ...group, deadlineAtMs: 10_000 };
+
+    expect(nextAct(limited, lease, 9_999)).toEqual({ act: null, atMs: 10_000 });
+    expect(nextAct(limited, lease, 10_000)).toEqual({ act: "term", because: "run_timeout" });
+    expect(nextAct({ ...group, deadlineAtMs: 90_000 }, lease, 9_999)).toEqual({ act: null, atMs: 46_000 });
+  });
+
+  it("ends for the sake of the lease where both are over: whoever has none may not say that it ran for too long", () => {
+    expect(nextAct({ ...group, deadlineAtMs: 10_000 }, lease, 46_000)).toEqual({
+      act: "term",
+      because: "lease",
+    });
   });
 
   it("gets KILL when its grace is over", () => {
@@ -18,11 +33,9 @@ describe("a group under a lease", () => {
   });
 
   it("gets KILL after eleven twelfths of the lease, however long its grace", () => {
-    const told = { graceMs: 600_000, termSentAtMs: 46_000, killSent: false };
-    const { act, atMs } = nextAct(told, lease, 46_000);
+    const told = { ...group, graceMs: 600_000, termSentAtMs: 46_000 };
 
-    expect(act).toBeNull();
-    expect(atMs).toBeCloseTo(1_000 + (60_000 * 11) / 12, -2);
+    expect(nextAct(told, lease, 46_000)).toEqual({ act: null, atMs: expect.closeTo(1_000 + 55_000, -2) });
     expect(nextAct(told, lease, 56_000).act).toBe("kill");
   });
 

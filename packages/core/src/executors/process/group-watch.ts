@@ -1,6 +1,6 @@
 /** When the warden must do what to a process group. Pure: the warden's clock and its groups come as arguments. */
 
-import type { LeaseBeat } from "./warden-messages.ts";
+import type { LeaseBeat, WardenCause } from "./warden-messages.ts";
 
 /** Without a good beat for this part of the lease the group gets TERM … */
 const TERM_PART = 0.75;
@@ -9,25 +9,30 @@ const KILL_PART = 0.916;
 
 export interface WatchedGroup {
   readonly graceMs: number;
+  /** Monotonic time at which it has run for too long; Infinity: never. */
+  readonly deadlineAtMs: number;
   readonly termSentAtMs: number | null;
   readonly killSent: boolean;
 }
 
-export interface NextAct {
-  readonly act: "term" | "kill" | null;
+export type NextAct =
+  | { readonly act: "term"; readonly because: WardenCause }
+  | { readonly act: "kill" }
   /** Monotonic time of the next act; null: there is none. */
-  readonly atMs: number | null;
-}
+  | { readonly act: null; readonly atMs: number | null };
 
 export function nextAct(group: WatchedGroup, lease: LeaseBeat, nowMs: number): NextAct {
   if (group.killSent) return { act: null, atMs: null };
   const killAtMs = lease.renewedAtMs + lease.leaseMs * KILL_PART;
   if (group.termSentAtMs === null) {
     const termAtMs = lease.renewedAtMs + lease.leaseMs * TERM_PART;
-    return nowMs >= termAtMs ? { act: "term", atMs: nowMs } : { act: null, atMs: termAtMs };
+    // The lease goes first: without it nobody may say any more that it ran for too long.
+    if (nowMs >= termAtMs) return { act: "term", because: "lease" };
+    if (nowMs >= group.deadlineAtMs) return { act: "term", because: "run_timeout" };
+    return { act: null, atMs: Math.min(termAtMs, group.deadlineAtMs) };
   }
   const atMs = Math.min(group.termSentAtMs + group.graceMs, killAtMs);
-  return nowMs >= atMs ? { act: "kill", atMs } : { act: null, atMs };
+  return nowMs >= atMs ? { act: "kill" } : { act: null, atMs };
 }
 
 /** A start that was asked for while the lease still held, and read when it did not. */

@@ -7,14 +7,29 @@ import { randomUUID } from "node:crypto";
 import { access, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LeaseSource, ProcessHost, RunningProcess } from "./running-process.ts";
+import type {
+  LeaseSource,
+  ProcessDeadline,
+  ProcessEnd,
+  ProcessHost,
+  ProcessSpec,
+  RunningProcess,
+} from "./running-process.ts";
 import { openWarden, type Warden } from "./warden-client.ts";
 
 export interface Processes {
-  /** For one execution: starts processes under this lease. */
-  readonly of: (lease: LeaseSource) => ExecutionProcesses;
+  readonly of: (terms: ProcessTerms) => ExecutionProcesses;
   /** Ends what still runs. Resolves when the warden has gone, or after 10 s. */
   readonly close: () => Promise<void>;
+}
+
+/** Under which one execution has its processes. */
+export interface ProcessTerms {
+  readonly lease: LeaseSource;
+  /** Null: until the lease ends. */
+  readonly deadline: ProcessDeadline | null;
+  /** One of them has ended, and not by its own doing. Told before whoever waits for its end goes on. */
+  readonly onEnded: (because: NonNullable<ProcessEnd["because"]>) => void;
 }
 
 export interface ExecutionProcesses extends ProcessHost {
@@ -23,7 +38,7 @@ export interface ExecutionProcesses extends ProcessHost {
 }
 
 /** From TERM to KILL, for what outlived the execution that started it. */
-const LEFT_BEHIND_GRACE_MS = 1_000;
+export const LEFT_BEHIND_GRACE_MS = 1_000;
 
 export function createProcesses(): Processes {
   let current: Promise<Warden> | null = null;
@@ -52,7 +67,7 @@ export function createProcesses(): Processes {
     return await open();
   };
   return {
-    of: (lease) => forOneExecution(open, lease),
+    of: (terms) => forOneExecution(open, terms),
     close: async () => {
       isClosed = true;
       const last = await current?.catch(() => null);
@@ -68,7 +83,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-function forOneExecution(open: () => Promise<Warden>, lease: LeaseSource): ExecutionProcesses {
+function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): ExecutionProcesses {
   const running = new Set<Promise<RunningProcess>>();
   let isOver = false;
   return {
@@ -76,9 +91,7 @@ function forOneExecution(open: () => Promise<Warden>, lease: LeaseSource): Execu
     start: async (spec) => {
       const warden = await open();
       if (isOver) throw new Error("The execution is over");
-      lease.reportTo(warden.beatSocket);
-      const { life, leaseMs } = lease;
-      const child = warden.start(randomUUID(), spec, { life, leaseMs, renewedAtMs: lease.renewedAtMs() });
+      const child = startUnder(terms, warden, spec);
       running.add(child);
       const forget = (): boolean => running.delete(child);
       child.then(async ({ ended }) => await ended).then(forget, forget);
@@ -95,4 +108,22 @@ function forOneExecution(open: () => Promise<Warden>, lease: LeaseSource): Execu
       );
     },
   };
+}
+
+async function startUnder(
+  { lease, deadline, onEnded }: ProcessTerms,
+  warden: Warden,
+  spec: ProcessSpec,
+): Promise<RunningProcess> {
+  lease.reportTo(warden.beatSocket);
+  const { life, leaseMs } = lease;
+  const child = await warden.start(randomUUID(), spec, {
+    lease: { life, leaseMs, renewedAtMs: lease.renewedAtMs() },
+    deadline: deadline && { atMs: deadline.atMs, graceMs: Math.min(spec.graceMs, deadline.maxGraceMs) },
+  });
+  const ended = child.ended.then((end) => {
+    if (end.because !== null) onEnded(end.because);
+    return end;
+  });
+  return { ...child, ended };
 }

@@ -11,6 +11,14 @@ export interface LeaseSource {
   readonly reportTo: (socketPath: string) => void;
 }
 
+/** Until when an execution may have processes at work. The warden keeps it: a blocked main loop could tell them nothing. */
+export interface ProcessDeadline {
+  /** Monotonic time. */
+  readonly atMs: number;
+  /** From TERM to KILL, at most. */
+  readonly maxGraceMs: number;
+}
+
 /** A process to start. */
 export interface ProcessSpec {
   readonly argv: readonly string[];
@@ -28,8 +36,8 @@ export interface ProcessSpec {
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The lease ran out, or the warden was lost: not the process's own doing. */
-  readonly because: "lease" | "warden_lost" | null;
+  /** The lease or the time to run was over, or the warden was lost: not the process's own doing. */
+  readonly because: "lease" | "run_timeout" | "warden_lost" | null;
 }
 
 /** A process that was started, with its whole group. */

@@ -13,18 +13,22 @@ import { childrenOf, livingGroups, signalGroup } from "./system-processes.ts";
 import {
   BEAT_SOCKET,
   type FromWarden,
-  type LeaseBeat,
   LIFELINE_FD,
   line,
   OUTPUT_SOCKET,
   readLines,
+  type StartMessage,
   type ToWarden,
 } from "./warden-messages.ts";
 
 export interface Warden {
   readonly folder: string;
   readonly beatSocket: string;
-  start(id: string, spec: ProcessSpec, lease: LeaseBeat): Promise<RunningProcess>;
+  start(
+    id: string,
+    spec: ProcessSpec,
+    watch: Pick<StartMessage, "lease" | "deadline">,
+  ): Promise<RunningProcess>;
   /** Ends it when its last process has ended. */
   retire(): void;
   close(): Promise<void>;
@@ -94,12 +98,12 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
   return {
     folder,
     beatSocket: join(folder, BEAT_SOCKET),
-    start: async (id, spec, lease) => {
+    start: async (id, spec, { lease, deadline }) => {
       if (warden.exitCode !== null || warden.signalCode !== null) throw new Error("The warden was lost");
       const child = newChild(spec);
       children.set(id, child);
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
-      send({ kind: "start", id, lease, argv, cwd, env, stdinFile, graceMs });
+      send({ kind: "start", id, lease, deadline, argv, cwd, env, stdinFile, graceMs });
       frozen.askUnless(child.started.promise, LATE_MS);
       return await child.started.promise;
     },

@@ -18,6 +18,8 @@ export interface StartMessage {
   readonly env: Readonly<Record<string, string>>;
   readonly stdinFile: string | null;
   readonly graceMs: number;
+  /** Null: it may run for as long as the lease holds. */
+  readonly deadline: { readonly atMs: number; readonly graceMs: number } | null;
 }
 
 export type ToWarden =
@@ -25,6 +27,9 @@ export type ToWarden =
   | { readonly kind: "stop"; readonly id: string; readonly graceMs: number }
   /** Whether it is there. */
   | { readonly kind: "ask" };
+
+/** Why the warden itself ends a group. */
+export type WardenCause = Extract<ProcessEnd["because"], "lease" | "run_timeout">;
 
 export type FromWarden =
   /** It has begun, or was asked. */
@@ -42,7 +47,7 @@ export type FromWarden =
       readonly id: string;
       readonly exitCode: number | null;
       readonly signal: NodeJS.Signals | null;
-      readonly because: Extract<ProcessEnd["because"], "lease"> | null;
+      readonly because: WardenCause | null;
     };
 
 /** The sockets in the warden's folder: where children's output goes to the instance, where renewals come in. */

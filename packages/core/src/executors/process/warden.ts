@@ -1,6 +1,6 @@
 /**
  * A small process beside each instance that runs processes: it starts them, each in a group of its own, and ends
- * the groups when the instance is gone or its lease is about to end. It needs neither the instance's event loop nor
+ * the groups when they ran for too long, the instance is gone or its lease is about to end. It needs neither the instance's event loop nor
  * its goodwill: an instance that is killed, frozen or blocked leaves nothing running. Knows nothing of the database.
  */
 
@@ -20,6 +20,7 @@ import {
   readLines,
   type StartMessage,
   type ToWarden,
+  type WardenCause,
 } from "./warden-messages.ts";
 
 interface Group extends WatchedGroup {
@@ -27,10 +28,12 @@ interface Group extends WatchedGroup {
   readonly pid: number;
   readonly life: string;
   graceMs: number;
+  /** In place of the grace where the deadline ends it. */
+  readonly deadlineGraceMs: number;
   termSentAtMs: number | null;
   killSent: boolean;
   exit: { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null } | null;
-  because: "lease" | null;
+  because: WardenCause | null;
 }
 
 /** How often a group that is to end is looked at. */
@@ -141,12 +144,14 @@ async function pidOf(child: ChildProcess): Promise<number> {
   return await new Promise((_, reject) => child.once("error", reject));
 }
 
-function watch(child: ChildProcess, pid: number, { id, lease, graceMs }: StartMessage): void {
+function watch(child: ChildProcess, pid: number, { id, lease, graceMs, deadline }: StartMessage): void {
   const group: Group = {
     id,
     pid,
     life: lease.life,
     graceMs,
+    deadlineAtMs: deadline?.atMs ?? Number.POSITIVE_INFINITY,
+    deadlineGraceMs: deadline?.graceMs ?? graceMs,
     termSentAtMs: null,
     killSent: false,
     exit: null,
@@ -177,29 +182,28 @@ function look(): void {
   forgetEnded();
   let nextAtMs = Number.POSITIVE_INFINITY;
   for (const group of groups.values()) {
-    act(group);
-    const { atMs } = nextAct(group, leaseOf(group), monotonicMs());
+    const dueAtMs = act(group);
     // Of a group that is about to end nobody tells; one has to look.
     const isEnding = group.termSentAtMs !== null || group.exit !== null;
-    nextAtMs = Math.min(
-      nextAtMs,
-      atMs ?? Number.POSITIVE_INFINITY,
-      isEnding ? monotonicMs() + LOOK_MS : Infinity,
-    );
+    nextAtMs = Math.min(nextAtMs, dueAtMs, isEnding ? monotonicMs() + LOOK_MS : Infinity);
   }
   if (groups.size > 0) timer = setTimeout(look, Math.max(1, Math.ceil(nextAtMs - monotonicMs())));
   else if (instanceGone) leave();
 }
 
-function act(group: Group): void {
-  const due = nextAct(group, leaseOf(group), monotonicMs()).act;
-  if (due === "term") {
-    group.because = "lease";
+/** Answers when the next thing is due. */
+function act(group: Group): number {
+  const due = nextAct(group, leaseOf(group), monotonicMs());
+  if (due.act === null) return due.atMs ?? Number.POSITIVE_INFINITY;
+  if (due.act === "term") {
+    group.because = due.because;
+    if (due.because === "run_timeout") group.graceMs = group.deadlineGraceMs;
     terminate(group);
-  } else if (due === "kill") {
+  } else {
     group.killSent = true;
     signalGroup(group.pid, "SIGKILL");
   }
+  return act(group);
 }
 
 function leaseOf({ life }: Group): LeaseBeat {
