@@ -157,6 +157,31 @@ describe("an instance that was shut down", () => {
   });
 });
 
+describe("a lost warden", () => {
+  const wardenLost: Ending = { kind: "instance_lost", code: "WARDEN_LOST", instanceName: "app-3" };
+
+  it("spends no attempt: another one follows at once, for which the resources held alone are kept", () => {
+    const settlement = settle(wardenLost, { ...policy, attempts: 1 }, firstAttempt, 0.9);
+
+    expect(settlement).toMatchObject({ status: "FAILED", outcome: "WARDEN_LOST" });
+    expect(settlement.error?.message).toMatch(/^The warden of app-3 was lost while it ran this/);
+    expect(settlement.nextAttempt).toEqual({ delayMs: 0, interruptions: 1, keepsExclusiveHolds: true });
+  });
+
+  it("is the end for a task that must not be repeated by guess, and after three interruptions for every task", () => {
+    const often = { attempt: 4, interruptions: MAX_INTERRUPTIONS };
+
+    expect(settle(wardenLost, { ...policy, onLost: "fail" }, firstAttempt, 0)).toMatchObject({
+      outcome: "WARDEN_LOST",
+      nextAttempt: null,
+    });
+    expect(settle(wardenLost, policy, often, 0)).toMatchObject({
+      outcome: "TOO_MANY_INTERRUPTIONS",
+      nextAttempt: null,
+    });
+  });
+});
+
 describe("an error that says when", () => {
   it("is tried again then, instead of when the backoff says, while attempts are left", () => {
     const later = { ...failed, retryInMs: 90_000 };
@@ -167,7 +192,7 @@ describe("an error that says when", () => {
 });
 
 describe("an execution that ignores its signal", () => {
-  const stuck: Ending = { kind: "stuck", message: "still there", byShutdown: false };
+  const stuck: Ending = { kind: "stuck", message: "still there", interrupted: false };
 
   it("spends an attempt, and what it held alone is kept for the next", () => {
     expect(settle(stuck, policy, firstAttempt, 0)).toMatchObject({
@@ -179,7 +204,7 @@ describe("an execution that ignores its signal", () => {
   });
 
   it("at a shutdown follows the policy for a lost instance", () => {
-    const atShutdown: Ending = { ...stuck, byShutdown: true };
+    const atShutdown: Ending = { ...stuck, interrupted: true };
 
     expect(settle(atShutdown, { ...policy, attempts: 1 }, firstAttempt, 0)).toMatchObject({
       outcome: "HANDLER_STUCK",

@@ -5,7 +5,7 @@ import type { ResourceName } from "./resource.ts";
 import type { TerminalStatus } from "./task-status.ts";
 import type { Version } from "./version.ts";
 
-/** What an execution came to. Losing its instance is an outcome too, seen by somebody else. */
+/** What an execution came to. Losing its instance, or its warden, is an outcome too, seen by somebody else. */
 export type Outcome =
   | { readonly kind: "succeeded"; readonly output: unknown }
   | {
@@ -17,11 +17,11 @@ export type Outcome =
       readonly retryInMs?: number;
     }
   | { readonly kind: "stopped" }
-  /** It was told to stop, did not, and still runs. */
-  | { readonly kind: "stuck"; readonly message: string; readonly byShutdown: boolean }
+  /** It was told to stop, did not, and still runs. `interrupted`: the reason was none of its own. */
+  | { readonly kind: "stuck"; readonly message: string; readonly interrupted: boolean }
   | {
       readonly kind: "instance_lost";
-      readonly code: "LEASE_LOST" | "SHUTDOWN";
+      readonly code: "LEASE_LOST" | "SHUTDOWN" | "WARDEN_LOST";
       readonly instanceName: string;
     }
   /** It asks for a later time. */
@@ -74,7 +74,7 @@ export const MAX_DEFERRALS = 100;
 /** The place of a task run in the chain of attempts of its task. */
 export interface AttemptCount {
   readonly attempt: number;
-  /** How many of the attempts before this one ended because their instance was lost. */
+  /** How many of the attempts before this one ended because their instance or its warden was lost. */
   readonly interruptions: number;
 }
 
@@ -178,27 +178,32 @@ function failed(
 
 /** It may still be at work: until its task ends, nobody else gets what it held alone. */
 function stuck(
-  { message, byShutdown }: Extract<Outcome, { kind: "stuck" }>,
+  { message, interrupted }: Extract<Outcome, { kind: "stuck" }>,
   policy: RetryPolicy,
   count: AttemptCount,
   random: number,
 ): Settlement {
   const code = "HANDLER_STUCK";
-  // A shutdown is no fault of the task, even if its end came late.
-  if (byShutdown) return lost(code, message, policy, count);
+  // A shutdown or a lost warden is no fault of the task, even if its end came late.
+  if (interrupted) return lost(code, message, policy, count);
   const settlement = failed({ kind: "failed", code, message, retryable: true }, policy, count, random);
   const { nextAttempt } = settlement;
   return { ...settlement, nextAttempt: nextAttempt && { ...nextAttempt, keepsExclusiveHolds: true } };
 }
 
 function lostMessage({ code, instanceName }: Extract<Outcome, { kind: "instance_lost" }>): string {
-  return code === "SHUTDOWN"
-    ? `${instanceName} was shut down while it ran this`
-    : `The lease of ${instanceName} ran out while it ran this`;
+  switch (code) {
+    case "SHUTDOWN":
+      return `${instanceName} was shut down while it ran this`;
+    case "LEASE_LOST":
+      return `The lease of ${instanceName} ran out while it ran this`;
+    case "WARDEN_LOST":
+      return `The warden of ${instanceName} was lost while it ran this, and its processes were ended (out of memory?)`;
+  }
 }
 
 function lost(
-  code: "LEASE_LOST" | "SHUTDOWN" | "HANDLER_STUCK",
+  code: Extract<Outcome, { kind: "instance_lost" }>["code"] | "HANDLER_STUCK",
   message: string,
   policy: RetryPolicy,
   { interruptions }: AttemptCount,

@@ -122,13 +122,15 @@ describe("the processes of an execution", () => {
   });
 
   it("tell it to stop when they were ended: they may know why before the instance does", () => {
-    const [late, lost, canceled] = [held({}), held({}), held({})];
+    const [late, lost, orphaned, canceled] = [held({}), held({}), held({}), held({})];
 
     processTerms(late, lease, Infinity).onEnded("run_timeout");
     processTerms(lost, lease, Infinity).onEnded("lease");
+    processTerms(orphaned, lease, Infinity).onEnded("warden_lost");
     canceled.stop.abort(new ExecutionStoppedError("cancel"));
     processTerms(canceled, lease, Infinity).onEnded("run_timeout");
 
-    expect([late, lost, canceled].map(toldBecause)).toEqual(["run_timeout", "fence", "cancel"]);
+    const told = [late, lost, orphaned, canceled].map(toldBecause);
+    expect(told).toEqual(["run_timeout", "fence", "warden_lost", "cancel"]);
   });
 });

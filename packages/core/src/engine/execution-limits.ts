@@ -54,14 +54,12 @@ export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number
   return {
     lease,
     deadline: runningMs === undefined ? null : { atMs: monotonicMs() + runningMs + obeyedMs, maxGraceMs },
-    onEnded: (because) => {
-      if (because !== "warden_lost") stopExecution(held, STOPPED_BECAUSE[because]);
-    },
+    onEnded: (because) => stopExecution(held, STOPPED_BECAUSE[because]),
   };
 }
 
-/** The warden may know it before the instance does. */
-const STOPPED_BECAUSE = { lease: "fence", run_timeout: "run_timeout" } as const;
+/** Whoever looks at processes may know it before the instance does. */
+const STOPPED_BECAUSE = { lease: "fence", run_timeout: "run_timeout", warden_lost: "warden_lost" } as const;
 
 function after(ms: number | undefined, act: () => void): NodeJS.Timeout | undefined {
   return ms === undefined ? undefined : setTimeout(act, ms);
@@ -96,7 +94,7 @@ export const POLL_AT_ONCE: PollAgain = {
   problem: null,
 };
 
-/** When its instance leaves or gives up its lease, others take it from here. A new attempt would begin beside it. */
+/** When its instance leaves, gives up its lease or loses its warden, others take it from here. A new attempt would begin beside it. */
 export function goesOnOutside({ claim, handle }: HeldClaim): boolean {
   return handle === "kept" && (claim.job !== null || claim.policy.onLost === "resume");
 }
@@ -108,8 +106,8 @@ function outcomeOfStuck(held: HeldClaim, obeyMs: number, instanceName: string): 
   const message = `It was told to stop (${because}), did not within ${obeyMs} ms, and still runs on ${instanceName}`;
   // The job is elsewhere and unharmed; only the asking hangs.
   if (claim.job !== null && !claim.job.overdue) return { ...POLL_AT_ONCE, problem: message };
-  const isParting = because === "fence" || because === "shutdown";
-  if (isParting && goesOnOutside(held)) return POLL_AT_ONCE;
+  const interrupted = because === "fence" || because === "shutdown" || because === "warden_lost";
+  if (interrupted && goesOnOutside(held)) return POLL_AT_ONCE;
   if (because === "fence") return { kind: "instance_lost", code: "LEASE_LOST", instanceName };
-  return { kind: "stuck", message, byShutdown: because === "shutdown" };
+  return { kind: "stuck", message, interrupted };
 }

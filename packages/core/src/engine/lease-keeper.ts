@@ -126,7 +126,7 @@ function watchedClaim({ claim }: HeldClaim, claimedBy: InstanceId, obeyMs: numbe
   // What always ends by itself is never settled before its end.
   if (runningMs === undefined || claim.job !== null || !Number.isFinite(obeyMs)) return null;
   const message = `It ran for more than ${runningMs} ms while the event loop was blocked, so that nobody could stop it`;
-  const settlement = settle({ kind: "stuck", message, byShutdown: false }, policy, claim, Math.random());
+  const settlement = settle({ kind: "stuck", message, interrupted: false }, policy, claim, Math.random());
   const overdueAtMs = monotonicMs() + runningMs + obeyMs + MAIN_LOOP_FIRST_MS;
   return { taskRunId, claimNo, claimedBy, runId, settlement, overdueAtMs };
 }

@@ -29,7 +29,7 @@ it("one that cannot be settled hides none of the others, and is tried again", as
   await box.query("INSERT INTO signalbox.task_run_result (task_run_id, output) VALUES ($1, '0')", [second]);
   const watch = watchOverdue(box.pool("lease"));
   for (const { claim } of scheduler.held.all()) {
-    const settlement = settle({ kind: "stuck", message: "", byShutdown: false }, claim.policy, claim, 0);
+    const settlement = settle({ kind: "stuck", message: "", interrupted: false }, claim.policy, claim, 0);
     watch.take({ watch: { ...claim, claimedBy: scheduler.instanceId, settlement, overdueAtMs: 0 } });
   }
 

@@ -220,10 +220,13 @@ function stopped(held: HeldClaim, error: unknown, instanceName: string): Outcome
       return timedOut(held, because);
     case "shutdown":
     case "fence":
+    case "warden_lost":
       if (goesOnOutside(held)) return POLL_AT_ONCE;
-      return { kind: "instance_lost", code: because === "fence" ? "LEASE_LOST" : "SHUTDOWN", instanceName };
+      return { kind: "instance_lost", code: INTERRUPTED[because], instanceName };
   }
 }
+
+const INTERRUPTED = { fence: "LEASE_LOST", shutdown: "SHUTDOWN", warden_lost: "WARDEN_LOST" } as const;
 
 /** Why it was told to stop; null when it was not. */
 function becauseOf(signal: AbortSignal, error: unknown): ExecutionStoppedError["because"] | null {

@@ -15,7 +15,7 @@ export interface ExecutionContext {
   readonly attempt: number;
   /** The claim number. It rises with every claim: hand it to what you change, and let it refuse smaller ones. */
   readonly fence: number;
-  /** Aborted by a cancel, a timeout, a shutdown or a lost lease, with an `ExecutionStoppedError`. Stop as soon as you can. */
+  /** Aborted by a cancel, a timeout, a shutdown, a lost lease or a lost warden, with an `ExecutionStoppedError`. Stop as soon as you can. */
   readonly signal: AbortSignal;
   /**
    * Appends to the log of the task run: a text as a line, bytes as they are. Never waits and never throws; of a
@@ -62,9 +62,9 @@ export class ExecutionStoppedError extends Error {
   override readonly name = "ExecutionStoppedError";
   /**
    * `cancel`: somebody asked for it. `fence`: the lease was lost. `shutdown`: the instance leaves. `run_timeout`,
-   * `no_progress`: it took too long.
+   * `no_progress`: it took too long. `warden_lost`: who watched over its processes was killed, and they were ended.
    */
-  readonly because: "cancel" | "fence" | "shutdown" | "run_timeout" | "no_progress";
+  readonly because: "cancel" | "fence" | "shutdown" | "run_timeout" | "no_progress" | "warden_lost";
 
   constructor(because: ExecutionStoppedError["because"]) {
     super(`The execution was told to stop (${because})`);

@@ -331,24 +331,6 @@ describe("the group of a process", () => {
     expect(escaped).toHaveLength(1);
   });
 
-  it("is ended by the instance when the warden is killed, and the next process gets a new one", async () => {
-    const scheduler = await open();
-    const { taskRunId } = await scheduler.enqueue(program.task({ shell: "echo $PPID; exec sleep 100" }));
-    await scheduler.claim();
-    const execution = scheduler.execute();
-    await waitUntil("it says its parent", async () => /\d+\n/.test(await logOf(scheduler, taskRunId)));
-
-    process.kill(Number.parseInt(await logOf(scheduler, taskRunId), 10), "SIGKILL");
-    await execution;
-    await scheduler.settle();
-
-    expect(processesOf(taskRunId)).toEqual([]);
-    expect((await scheduler.get(taskRunId)).outcome).toBe("PROCESS_KILLED");
-    const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
-    await scheduler.runUntilIdle();
-    expect(await box.statusOf(next.taskRunId)).toBe("DONE");
-  });
-
   it("ends in its own time when somebody removes its folder, and the next process gets a new one", async () => {
     const scheduler = await open();
     const shell =

@@ -175,8 +175,7 @@ function graceFor(reason: unknown, graceMs: number): number {
 function requireSuccess(child: RunningProcess, end: ProcessEnd, stderr: Buffer): void {
   const said = stderr.toString("utf8").trim();
   const message = `Process ${nameOf(child)} ${howItEnded(end)}${said === "" ? "" : `: ${said}`}`;
-  if (end.because === "warden_lost" || end.signal !== null)
-    throw new ExecutionFailedError("PROCESS_KILLED", message);
+  if (end.signal !== null) throw new ExecutionFailedError("PROCESS_KILLED", message);
   if (end.exitCode !== 0) throw new ExecutionFailedError("PROCESS_EXITED", message);
 }
 

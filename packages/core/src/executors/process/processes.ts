@@ -7,13 +7,14 @@ import { randomUUID } from "node:crypto";
 import { access, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type {
-  LeaseSource,
-  ProcessDeadline,
-  ProcessEnd,
-  ProcessHost,
-  ProcessSpec,
-  RunningProcess,
+import {
+  type LeaseSource,
+  type ProcessDeadline,
+  type ProcessEnd,
+  type ProcessHost,
+  type ProcessSpec,
+  type RunningProcess,
+  WardenLostError,
 } from "./running-process.ts";
 import { openWarden, type Warden } from "./warden-client.ts";
 
@@ -28,7 +29,7 @@ export interface ProcessTerms {
   readonly lease: LeaseSource;
   /** Null: until the lease ends. */
   readonly deadline: ProcessDeadline | null;
-  /** One of them has ended, and not by its own doing. Told before whoever waits for its end goes on. */
+  /** One of them has ended, or may have, and not by its own doing. Told before whoever waits for its end goes on. */
   readonly onEnded: (because: NonNullable<ProcessEnd["because"]>) => void;
 }
 
@@ -117,10 +118,15 @@ async function startUnder(
 ): Promise<RunningProcess> {
   lease.reportTo(warden.beatSocket);
   const { life, leaseMs } = lease;
-  const child = await warden.start(randomUUID(), spec, {
-    lease: { life, leaseMs, renewedAtMs: lease.renewedAtMs() },
-    deadline: deadline && { atMs: deadline.atMs, graceMs: Math.min(spec.graceMs, deadline.maxGraceMs) },
-  });
+  const child = await warden
+    .start(randomUUID(), spec, {
+      lease: { life, leaseMs, renewedAtMs: lease.renewedAtMs() },
+      deadline: deadline && { atMs: deadline.atMs, graceMs: Math.min(spec.graceMs, deadline.maxGraceMs) },
+    })
+    .catch((error: unknown) => {
+      if (error instanceof WardenLostError) onEnded("warden_lost");
+      throw error;
+    });
   const ended = child.ended.then((end) => {
     if (end.because !== null) onEnded(end.because);
     return end;

@@ -40,6 +40,15 @@ export interface ProcessEnd {
   readonly because: "lease" | "run_timeout" | "warden_lost" | null;
 }
 
+/** The warden is gone, and with it the knowledge whether what it was asked to start has begun. */
+export class WardenLostError extends Error {
+  override readonly name = "WardenLostError";
+
+  constructor() {
+    super("The warden was lost");
+  }
+}
+
 /** A process that was started, with its whole group. */
 export interface RunningProcess {
   /** Also the id of its process group. */
@@ -56,6 +65,6 @@ export interface RunningProcess {
 export interface ProcessHost {
   /** A folder that only this user can read. Remove it when done; when the instance is killed it goes by itself. */
   readonly makeFolder: () => Promise<string>;
-  /** Rejects with what the system said when the process could not be started. */
+  /** Rejects with what the system said when the process could not be started. When the warden was lost, the signal is aborted. */
   readonly start: (spec: ProcessSpec) => Promise<RunningProcess>;
 }

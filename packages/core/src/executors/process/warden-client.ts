@@ -7,7 +7,12 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type FrozenWatch, watchForFrozen } from "./frozen-watch.ts";
-import type { ProcessEnd, ProcessSpec, RunningProcess } from "./running-process.ts";
+import {
+  type ProcessEnd,
+  type ProcessSpec,
+  type RunningProcess,
+  WardenLostError,
+} from "./running-process.ts";
 import { startWarden } from "./start-warden.ts";
 import { childrenOf, livingGroups, signalGroup } from "./system-processes.ts";
 import {
@@ -99,7 +104,7 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
     folder,
     beatSocket: join(folder, BEAT_SOCKET),
     start: async (id, spec, { lease, deadline }) => {
-      if (warden.exitCode !== null || warden.signalCode !== null) throw new Error("The warden was lost");
+      if (warden.exitCode !== null || warden.signalCode !== null) throw new WardenLostError();
       const child = newChild(spec);
       children.set(id, child);
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
@@ -214,7 +219,7 @@ async function endOrphans(children: Map<string, Child>): Promise<void> {
   for (const [id, { pid, started, end }] of children) {
     if (pid === null) {
       children.delete(id);
-      started.reject(new Error("The warden was lost"));
+      started.reject(new WardenLostError());
     } else if (end === null) {
       known.set(id, pid);
       signalGroup(pid, "SIGKILL");

@@ -1,0 +1,129 @@
+/** The warden itself is killed: its processes are ended by the instance, and their tasks are interrupted. */
+
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { openFixture } from "../../../test/fixture.ts";
+import { waitUntil } from "../../../test/wait-until.ts";
+import type { ManualScheduler } from "../../testing/manual-scheduler.ts";
+import { defineTask, type TaskDefinition, type TaskOptions } from "../define-task.ts";
+import { defineProcess } from "./define-process.ts";
+import { createProcesses } from "./processes.ts";
+import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+const program = defineProcess({ allowShell: true });
+
+/** Runs it once under a warden that is killed while it runs. Answers its task run and its process. */
+async function loseWarden(
+  task: TaskDefinition<never>,
+  input: unknown,
+  options: TaskOptions = {},
+): Promise<{ readonly scheduler: ManualScheduler; readonly taskRunId: string; readonly taskId: string }> {
+  const scheduler = await box.scheduler({ tasks: [task] });
+  const { taskRunId, taskId } = await scheduler.enqueue({ ...options, kind: task.kind, input });
+  await scheduler.promote();
+  await scheduler.claim();
+  const execution = scheduler.execute();
+  const group = await startedBy(scheduler, taskRunId);
+
+  process.kill(wardenOf(group), "SIGKILL");
+  await execution;
+  expect(livingGroups([group])).toEqual(new Set());
+  await scheduler.settle();
+  return { scheduler, taskRunId, taskId };
+}
+
+/** The process says its id. */
+async function startedBy(scheduler: ManualScheduler, taskRunId: string): Promise<number> {
+  let said = "";
+  await waitUntil("it says its group", async () => {
+    const { entries } = await scheduler.readLog(taskRunId);
+    said = entries.find(({ stream }) => stream === "stdout")?.text ?? "";
+    return said.includes("\n");
+  });
+  return Number(said);
+}
+
+function wardenOf(group: number): number {
+  const warden = childrenOf(process.pid).find((pid) => childrenOf(pid).includes(group));
+  if (warden === undefined) throw new Error(`Nobody started ${group}`);
+  return warden;
+}
+
+const SAYS_ITS_GROUP = "echo $$; exec sleep 100";
+const ONCE = { retry: { attempts: 1 } } as const;
+
+describe("a lost warden", () => {
+  it("spends no attempt of what ran under it, and the next process gets a new one", async () => {
+    const { scheduler, taskRunId, taskId } = await loseWarden(program, { shell: SAYS_ITS_GROUP }, ONCE);
+
+    expect((await scheduler.get(taskRunId)).error).toEqual({
+      code: "WARDEN_LOST",
+      message: expect.stringContaining("was lost while it ran this"),
+    });
+    expect(await box.query("SELECT attempt, interruptions FROM signalbox.task_run ORDER BY attempt")).toEqual(
+      [
+        { attempt: 1, interruptions: 0 },
+        { attempt: 2, interruptions: 1 },
+      ],
+    );
+    const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
+    await scheduler.cancel(taskId);
+    await scheduler.runUntilIdle();
+    expect(await box.statusOf(next.taskRunId)).toBe("DONE");
+  });
+
+  it("is the end of a task that must not be repeated by guess", async () => {
+    const options = { retry: { attempts: 3 }, onLost: "fail" } as const;
+    const { scheduler, taskId } = await loseWarden(program, { shell: SAYS_ITS_GROUP }, options);
+
+    expect(await scheduler.get(taskId)).toMatchObject({ attempt: 1, outcome: "WARDEN_LOST" });
+  });
+
+  it("interrupts a function too that ran a process under it, and keeps what it held alone", async () => {
+    const withProcess = defineTask<null>({
+      kind: "with-process",
+      run: async (_, { processes, signal, log }) => {
+        const child = await processes.start({
+          argv: ["sh", "-c", SAYS_ITS_GROUP],
+          cwd: "/",
+          env: { PATH: "/usr/bin:/bin" },
+          graceMs: 100,
+          onOutput: (stream, bytes) => log(bytes, stream),
+        });
+        await child.ended;
+        signal.throwIfAborted();
+      },
+    });
+    const options = { ...ONCE, resources: [{ name: "orders", mode: "exclusive" }] } as const;
+    const { scheduler, taskRunId, taskId } = await loseWarden(withProcess, null, options);
+
+    expect((await scheduler.get(taskRunId)).outcome).toBe("WARDEN_LOST");
+    expect(await box.query("SELECT reserved_for FROM signalbox.hold WHERE reserved_for IS NOT NULL")).toEqual(
+      [{ reserved_for: taskId }],
+    );
+  });
+
+  it("while a process is being started counts as lost too: nobody knows whether that has begun", async () => {
+    const because: string[] = [];
+    let asked = (): void => {};
+    const processes = createProcesses();
+    const { start } = processes.of({
+      // Told with every start, just before it is asked for.
+      lease: { life: "a", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => setImmediate(asked) },
+      deadline: null,
+      onEnded: (why) => because.push(why),
+    });
+    const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
+    const warden = wardenOf((await start({ ...spec, argv: ["sleep", "100"] })).pid);
+    process.kill(warden, "SIGSTOP");
+    asked = () => process.kill(warden, "SIGKILL");
+
+    await expect(start({ ...spec, argv: ["true"] })).rejects.toThrow("The warden was lost");
+
+    expect(because[0]).toBe("warden_lost");
+    await processes.close();
+  });
+});
