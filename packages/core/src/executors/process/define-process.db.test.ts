@@ -147,20 +147,40 @@ describe("a process that fails", () => {
     expect(error?.message).toContain("ENOENT");
   });
 
-  it("that finds no room for its files says why, and the next one starts when there is room", async () => {
-    const scheduler = await open();
-    const { taskRunId } = await scheduler.enqueue(program.task({ argv: ["true"] }));
-    vi.stubEnv("TMPDIR", "/no-such-folder");
-    await scheduler.runUntilIdle();
-    vi.unstubAllEnvs();
-    const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
-    await scheduler.runUntilIdle();
+  it.each([
+    [
+      "there is none",
+      "/no-such-folder",
+      /No folder can be made in \/no-such-folder \(ENOENT\): .* set TMPDIR/,
+    ],
+    [
+      "nobody can write there",
+      "/dev/null",
+      /No folder can be made in \/dev\/null \(ENOTDIR\): .* set TMPDIR/,
+    ],
+    [
+      "its name is too long",
+      `/tmp/${"x".repeat(90)}`,
+      /is too long for sockets \(.* of at most \d+\): set TMPDIR/,
+    ],
+  ])(
+    "that finds no room for its files says why, and the next one starts when there is room (%s)",
+    async (_, folder, why) => {
+      const scheduler = await open();
+      const { taskRunId } = await scheduler.enqueue(program.task({ argv: ["true"] }));
+      vi.stubEnv("TMPDIR", folder);
+      await scheduler.runUntilIdle();
+      vi.unstubAllEnvs();
+      const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
+      await scheduler.runUntilIdle();
 
-    const { outcome, error } = await scheduler.get(taskRunId);
-    expect(outcome).toBe("PROCESS_NOT_STARTED");
-    expect(error?.message).toContain("ENOENT");
-    expect(await box.statusOf(next.taskRunId)).toBe("DONE");
-  });
+      const { outcome, error } = await scheduler.get(taskRunId);
+      expect(outcome).toBe("PROCESS_NOT_STARTED");
+      expect(error?.message).toMatch(why);
+      expect(error?.message).not.toContain("\n");
+      expect(await box.statusOf(next.taskRunId)).toBe("DONE");
+    },
+  );
 
   it.each([
     ["is not JSON", "echo '{' > $SIGNALBOX_OUTPUT_FILE"],

@@ -49,11 +49,29 @@ it("ends a warden that is frozen, with what it was to end, and the next process 
   expect(await box.statusOf(next.taskRunId)).toBe("DONE");
 });
 
-it("says that a warden could not be started, and does not wait for it for ever", async () => {
+it("says why there is no warden where the system does not start one, and leaves nothing behind", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "no-program-"));
+  const { execPath } = process;
+  process.execPath = "/no-such-program";
+
+  const opened = openWarden(folder, () => {}).finally(() => {
+    process.execPath = execPath;
+  });
+
+  await expect(opened).rejects.toThrow("The warden could not be started: spawn /no-such-program ENOENT");
+
+  await waitUntil("its folder is gone", () => !existsSync(folder));
+});
+
+it("says why a warden could not be started, and does not wait for it for ever", async () => {
   const folder = await mkdtemp(join(tmpdir(), "occupied-"));
   await mkdir(join(folder, BEAT_SOCKET));
 
-  await expect(openWarden(folder, () => {})).rejects.toThrow("The warden could not be started");
+  const opened = openWarden(folder, () => {});
+
+  await expect(opened).rejects.toThrow(
+    `The warden could not be started: listen EADDRINUSE: address already in use ${join(folder, BEAT_SOCKET)}`,
+  );
 
   await waitUntil("its folder is gone", () => !existsSync(folder));
 });

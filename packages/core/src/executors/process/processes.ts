@@ -5,7 +5,6 @@
 
 import { randomUUID } from "node:crypto";
 import { access, mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type LeaseSource,
@@ -17,6 +16,7 @@ import {
   WardenLostError,
 } from "./running-process.ts";
 import { openWarden, type Warden } from "./warden-client.ts";
+import { makeWardenFolder } from "./warden-folder.ts";
 
 export interface Processes {
   readonly of: (terms: ProcessTerms) => ExecutionProcesses;
@@ -48,7 +48,7 @@ export function createProcesses(): Processes {
     const forget = (): void => {
       if (current === opening) current = null;
     };
-    const opening: Promise<Warden> = mkdtemp(join(tmpdir(), "signalbox-")).then(
+    const opening: Promise<Warden> = makeWardenFolder().then(
       async (folder) => await openWarden(folder, forget),
     );
     opening.catch(forget);

@@ -15,6 +15,7 @@ import {
 } from "./running-process.ts";
 import { startWarden } from "./start-warden.ts";
 import { childrenOf, livingGroups, signalGroup } from "./system-processes.ts";
+import { lastWordsIn } from "./warden-folder.ts";
 import {
   BEAT_SOCKET,
   type FromWarden,
@@ -68,23 +69,24 @@ const LATE_MS = 2_000;
 export async function openWarden(folder: string, onLost: () => void): Promise<Warden> {
   const children = new Map<string, Child>();
   const server = await listen(join(folder, OUTPUT_SOCKET), children);
-  const warden = startWarden(folder);
+  const warden = await startOrTidyUp(folder, server);
   const lifeline = warden.stdio[LIFELINE_FD] as Socket;
   const send = (message: ToWarden): void => void lifeline.write(line(message));
   const ready = withResolvers<void>();
   const gone = new Promise<void>((resolve) => {
-    const lose = (): void => {
-      ready.reject(new Error("The warden could not be started"));
+    const lose = (why: string): void => {
+      ready.reject(notStarted(why));
       server.close();
       onLost();
       // It removes its folder itself, unless it was killed.
-      const remove = async (): Promise<void> => await rm(folder, { recursive: true, force: true });
-      endOrphans(children).then(remove).then(resolve, resolve);
+      endOrphans(children)
+        .then(async () => await remove(folder))
+        .then(resolve, resolve);
     };
-    warden.once("error", lose);
-    warden.once("exit", lose);
+    warden.once("exit", (code, signal) => lose(lastWordsIn(folder) || `It ended with ${signal ?? code}`));
   });
-  // What could not be written is told by the exit.
+  // What could not be written or signalled is told by the exit.
+  warden.on("error", () => {});
   lifeline.on("error", () => {});
   // Whoever waits for a frozen one waits for ever: the instance ends its groups then, and the next process gets a new one.
   const frozen = watchForFrozen(
@@ -126,6 +128,22 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
       server.close();
     },
   };
+}
+
+async function startOrTidyUp(folder: string, server: Server): Promise<ChildProcess> {
+  return await startWarden(folder).catch(async (error: Error) => {
+    server.close();
+    await remove(folder);
+    throw notStarted(error.message);
+  });
+}
+
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+function notStarted(why: string): Error {
+  return new Error(`The warden could not be started: ${why}`);
 }
 
 /** Its children first: it may not have come to tell of one of them. */

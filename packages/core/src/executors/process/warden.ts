@@ -52,8 +52,11 @@ let timer: NodeJS.Timeout | null = null;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 
 // Whatever goes wrong with one group, the others must still be watched. One that watches over none is of no use then.
-process.on("uncaughtException", () => {
-  if (groups.size === 0) process.exit(1);
+process.on("uncaughtException", (error) => {
+  if (groups.size === 0) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
   timer ??= setTimeout(look, LOOK_AGAIN_MS);
 });
 
