@@ -29,6 +29,7 @@ export interface ProcessSpec {
   readonly stdinFile?: string;
   /** From TERM to KILL, for whatever of the group is left when its first process has ended. */
   readonly graceMs: number;
+  /** Called with what it prints, not before `start` has resolved. */
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 }
 

@@ -222,8 +222,16 @@ async function listen(path: string, children: ReadonlyMap<string, Child>): Promi
 function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", first: Buffer): void {
   const { onOutput } = child.spec;
   child.outputs.add(socket);
-  if (first.length > 0) onOutput(stream, first);
-  socket.on("data", (bytes) => onOutput(stream, bytes));
+  const begin = (): void => {
+    if (first.length > 0) onOutput(stream, first);
+    socket.on("data", (bytes) => onOutput(stream, bytes)).resume();
+  };
+  // Output and answer come by different ways. Whoever waits for the answer has it before the first output, a turn later.
+  socket.pause();
+  child.started.promise.then(
+    () => setImmediate(begin),
+    () => socket.destroy(),
+  );
   socket.once("close", () => {
     child.outputs.delete(socket);
     child.closedOutputs += 1;
