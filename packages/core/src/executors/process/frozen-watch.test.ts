@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { watchForFrozen } from "./frozen-watch.ts";
+import { PATIENCE, watchForFrozen } from "./frozen-watch.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ const never = new Promise<void>(() => {});
 
 it("asks when something is late, and gives up who does not answer", async () => {
   const [ask, giveUp] = [vi.fn(), vi.fn()];
-  watchForFrozen(ask, giveUp).askUnless(never, 2_000);
+  watchForFrozen(ask, giveUp, PATIENCE).askUnless(never, 0);
 
   await vi.advanceTimersByTimeAsync(1_999);
   expect(ask).not.toHaveBeenCalled();
@@ -24,13 +24,13 @@ it("asks when something is late, and gives up who does not answer", async () => 
 
 it("asks nobody who is in time, and lets go of who answers", async () => {
   const [ask, giveUp] = [vi.fn(), vi.fn()];
-  const watch = watchForFrozen(ask, giveUp);
-  watch.askUnless(Promise.resolve(), 2_000);
-  watch.askUnless(Promise.reject(new Error("not started")), 2_000);
+  const watch = watchForFrozen(ask, giveUp, PATIENCE);
+  watch.askUnless(Promise.resolve(), 0);
+  watch.askUnless(Promise.reject(new Error("not started")), 0);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(ask).not.toHaveBeenCalled();
 
-  watch.askUnless(never, 2_000);
+  watch.askUnless(never, 0);
   await vi.advanceTimersByTimeAsync(6_000);
   watch.heard();
   await vi.advanceTimersByTimeAsync(60_000);

@@ -1,17 +1,30 @@
 /** Whether somebody who should have answered by now is there at all. */
 
+/** How long who is late is waited for. */
+export interface Patience {
+  /** What should be done by then is late: is anybody there at all? */
+  readonly lateMs: number;
+  /** Between two looks for an answer. */
+  readonly lookMs: number;
+}
+
+export const PATIENCE: Patience = { lateMs: 2_000, lookMs: 1_000 };
+
 export interface FrozenWatch {
   /** It has said something. */
   readonly heard: () => void;
-  /** Asks where this is not done by then. */
-  readonly askUnless: (done: Promise<unknown>, lateMs: number) => void;
+  /** Asks where this is late, counted from when it should be done. */
+  readonly askUnless: (done: Promise<unknown>, dueInMs: number) => void;
 }
 
 /** Counted in looks, not in time: while our own loop is blocked there are none, and an answer that lies ready is read before the next. */
-const LOOK_MS = 1_000;
 const SILENT_LOOKS = 5;
 
-export function watchForFrozen(ask: () => void, giveUp: () => void): FrozenWatch {
+export function watchForFrozen(
+  ask: () => void,
+  giveUp: () => void,
+  { lateMs, lookMs }: Patience,
+): FrozenWatch {
   let looking: NodeJS.Timeout | undefined;
   const heard = (): void => {
     clearInterval(looking);
@@ -26,12 +39,12 @@ export function watchForFrozen(ask: () => void, giveUp: () => void): FrozenWatch
       if (looks < SILENT_LOOKS) return;
       heard();
       giveUp();
-    }, LOOK_MS).unref();
+    }, lookMs).unref();
   };
   return {
     heard,
-    askUnless: (done, lateMs) => {
-      const late = setTimeout(begin, lateMs).unref();
+    askUnless: (done, dueInMs) => {
+      const late = setTimeout(begin, dueInMs + lateMs).unref();
       const forget = (): void => clearTimeout(late);
       done.then(forget, forget);
     },

@@ -1,13 +1,15 @@
 /** Limits of processes, and a warden that does not do its work. */
 
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import { defineProcess } from "./define-process.ts";
+import { createProcesses } from "./processes.ts";
+import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
 import { BEAT_SOCKET } from "./warden-messages.ts";
 
@@ -33,20 +35,32 @@ it("counts what a process prints as its progress, and silence as none", async ()
 });
 
 it("ends a warden that is frozen, with what it was to end, and the next process gets a new one", async () => {
-  const scheduler = await box.scheduler({ tasks: [program] });
-  const folder = await mkdtemp(join(tmpdir(), "frozen-"));
-  const shell = `echo $$ > ${folder}/pid; kill -STOP $PPID; exec sleep 100`;
-  const frozen = await scheduler.enqueue(program.task({ shell }, { timeouts: { runningMs: 2_000 } }));
+  const because: string[] = [];
+  const processes = createProcesses({ lateMs: 200, lookMs: 100 });
+  const { start, endAll } = processes.of({
+    lease: { life: "one", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => {} },
+    deadline: null,
+    onEnded: (why) => because.push(why),
+  });
+  const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
+  const [told, untold] = [
+    await start({ ...spec, argv: ["sleep", "100"] }),
+    await start({ ...spec, argv: ["sleep", "100"] }),
+  ];
+  const warden = childrenOf(process.pid).find((pid) => childrenOf(pid).includes(told.pid)) ?? 0;
+  process.kill(warden, "SIGSTOP");
 
-  await scheduler.runUntilIdle();
+  told.stop(100);
 
-  expect((await scheduler.get(frozen.taskRunId)).outcome).toBe("RUN_TIMEOUT");
-  const pid = (await readFile(join(folder, "pid"), "utf8")).trim();
-  await rm(folder, { recursive: true });
-  await waitUntil("it is gone", () => !existsSync(`/proc/${pid}`));
-  const next = await scheduler.enqueue(program.task({ argv: ["true"] }));
-  await scheduler.runUntilIdle();
-  expect(await box.statusOf(next.taskRunId)).toBe("DONE");
+  await waitUntil("both have ended", () => because.length === 2);
+  const ends = await Promise.all([told.ended, untold.ended]);
+  expect(ends.map((end) => end.because)).toEqual(because);
+  expect(because).toEqual(["warden_lost", "warden_lost"]);
+  expect(livingGroups([told.pid, untold.pid])).toEqual(new Set());
+  const next = await start({ ...spec, argv: ["true"] });
+  expect(await next.ended).toEqual({ exitCode: 0, signal: null, because: null });
+  await endAll();
+  await processes.close();
 });
 
 it("says why there is no warden where the system does not start one, and leaves nothing behind", async () => {

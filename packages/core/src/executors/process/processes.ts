@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { access, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
+import type { Patience } from "./frozen-watch.ts";
 import {
   type LeaseSource,
   type ProcessDeadline,
@@ -41,7 +42,7 @@ export interface ExecutionProcesses extends ProcessHost {
 /** From TERM to KILL, for what outlived the execution that started it. */
 export const LEFT_BEHIND_GRACE_MS = 1_000;
 
-export function createProcesses(): Processes {
+export function createProcesses(patience?: Patience): Processes {
   let current: Promise<Warden> | null = null;
   let isClosed = false;
   const begin = (): Promise<Warden> => {
@@ -49,7 +50,7 @@ export function createProcesses(): Processes {
       if (current === opening) current = null;
     };
     const opening: Promise<Warden> = makeWardenFolder().then(
-      async (folder) => await openWarden(folder, forget),
+      async (folder) => await openWarden(folder, forget, patience),
     );
     opening.catch(forget);
     return opening;

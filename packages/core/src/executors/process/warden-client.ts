@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type FrozenWatch, watchForFrozen } from "./frozen-watch.ts";
+import { type FrozenWatch, PATIENCE, type Patience, watchForFrozen } from "./frozen-watch.ts";
 import {
   type ProcessEnd,
   type ProcessSpec,
@@ -62,11 +62,13 @@ interface PromiseWithResolvers<Value> {
 const READ_REST_MS = 1_000;
 const CLOSE_PATIENCE_MS = 10_000;
 const LOOK_MS = 10;
-/** What should be done by now is late: is the warden there at all? */
-const LATE_MS = 2_000;
 
 /** `onLost` is called once when the warden has ended, whatever the reason. */
-export async function openWarden(folder: string, onLost: () => void): Promise<Warden> {
+export async function openWarden(
+  folder: string,
+  onLost: () => void,
+  patience: Patience = PATIENCE,
+): Promise<Warden> {
   const children = new Map<string, Child>();
   const server = await listen(join(folder, OUTPUT_SOCKET), children);
   const warden = await startOrTidyUp(folder, server);
@@ -92,6 +94,7 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
   const frozen = watchForFrozen(
     () => send({ kind: "ask" }),
     () => killWithChildren(warden),
+    patience,
   );
   lifeline.setEncoding("utf8").on(
     "data",
@@ -111,16 +114,10 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
       children.set(id, child);
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
       send({ kind: "start", id, lease, deadline, argv, cwd, env, stdinFile, graceMs });
-      frozen.askUnless(child.started.promise, LATE_MS);
+      frozen.askUnless(child.started.promise, 0);
       return await child.started.promise;
     },
-    retire: () => {
-      const ends = [...children.values()].map(async ({ started, ended }) => {
-        await started.promise;
-        await ended.promise;
-      });
-      void Promise.allSettled(ends).then(() => lifeline.end());
-    },
+    retire: () => void endsOf(children).then(() => lifeline.end()),
     close: async () => {
       lifeline.end();
       await Promise.race([gone, wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
@@ -128,6 +125,14 @@ export async function openWarden(folder: string, onLost: () => void): Promise<Wa
       server.close();
     },
   };
+}
+
+async function endsOf(children: ReadonlyMap<string, Child>): Promise<void> {
+  const ends = [...children.values()].map(async ({ started, ended }) => {
+    await started.promise;
+    await ended.promise;
+  });
+  await Promise.allSettled(ends);
 }
 
 async function startOrTidyUp(folder: string, server: Server): Promise<ChildProcess> {
@@ -166,7 +171,7 @@ function hear(
     child.pid = pid;
     const stop = (graceMs: number): void => {
       send({ kind: "stop", id, graceMs });
-      askUnless(child.ended.promise, graceMs + LATE_MS);
+      askUnless(child.ended.promise, graceMs);
     };
     child.started.resolve({ pid, startTime, ended: child.ended.promise, stop });
   } else if (message.kind === "not_started") {
