@@ -292,6 +292,16 @@ describe("the group of a process", () => {
     expect(await logOf(scheduler, taskRunId)).toContain("heard");
   });
 
+  it("that ends well because it was told to has not succeeded", async () => {
+    const scheduler = await open();
+    const shell = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
+    const timeouts = { runningMs: 1_000 };
+    const { taskRunId } = await scheduler.enqueue(program.task({ shell, graceMs: 5_000 }, { timeouts }));
+    await scheduler.runUntilIdle();
+
+    expect((await scheduler.get(taskRunId)).outcome).toBe("RUN_TIMEOUT");
+  });
+
   it("has its grace when it ran for too long, and is gone before that is recorded", async () => {
     const scheduler = await box.scheduler({ tasks: [program], obeyMs: 0 });
     const { taskRunId } = await scheduler.enqueue(

@@ -108,3 +108,13 @@ it("hears what a process printed while the event loop was blocked before it judg
   await ended(scheduler, taskRunId);
   expect((await scheduler.get(taskRunId)).outcome).toBe("SUCCEEDED");
 });
+
+it("lets a process have ended in time that did so while the event loop was blocked beyond its time", async () => {
+  const { scheduler, taskRunId } = await begin("echo begun; sleep 1", { runningMs: 2_000 });
+  const begunAt = performance.now();
+
+  blockEventLoopUntil(() => performance.now() - begunAt > 2_200);
+
+  await ended(scheduler, taskRunId);
+  expect((await scheduler.get(taskRunId)).outcome).toBe("SUCCEEDED");
+});

@@ -58,7 +58,7 @@ it("ends a warden that is frozen, with what it was to end, and the next process 
   expect(because).toEqual(["warden_lost", "warden_lost"]);
   expect(livingGroups([told.pid, untold.pid])).toEqual(new Set());
   const next = await start({ ...spec, argv: ["true"] });
-  expect(await next.ended).toEqual({ exitCode: 0, signal: null, because: null });
+  expect(await next.ended).toEqual({ exitCode: 0, signal: null, because: null, told: false });
   await endAll();
   await processes.close();
 });

@@ -39,6 +39,8 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
   /** The lease or the time to run was over, or the warden was lost: not the process's own doing. */
   readonly because: "lease" | "run_timeout" | "warden_lost" | null;
+  /** It was told to end before it did. What it was told afterwards did not reach it. */
+  readonly told: boolean;
 }
 
 /** The warden is gone, and with it the knowledge whether what it was asked to start has begun. */

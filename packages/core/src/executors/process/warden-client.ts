@@ -178,8 +178,8 @@ function hear(
     children.delete(id);
     child.started.reject(new Error(message.message));
   } else {
-    const { exitCode, signal, because } = message;
-    finish(children, id, { exitCode, signal, because });
+    const { exitCode, signal, because, told } = message;
+    finish(children, id, { exitCode, signal, because, told });
   }
 }
 
@@ -261,7 +261,7 @@ async function endOrphans(children: Map<string, Child>): Promise<void> {
     for (const [id, pid] of known) {
       if (living.has(pid)) continue;
       known.delete(id);
-      finish(children, id, { exitCode: null, signal: null, because: "warden_lost" });
+      finish(children, id, { exitCode: null, signal: null, because: "warden_lost", told: true });
     }
     if (known.size > 0) await wait(LOOK_MS);
   }

@@ -48,6 +48,7 @@ export type FromWarden =
       readonly exitCode: number | null;
       readonly signal: NodeJS.Signals | null;
       readonly because: WardenCause | null;
+      readonly told: boolean;
     };
 
 /** The sockets in the warden's folder: where children's output goes to the instance, where renewals come in. */

@@ -9,6 +9,7 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { connect, createServer, Socket } from "node:net";
 import { join } from "node:path";
 import { isTooLate, nextAct, type WatchedGroup } from "./group-watch.ts";
+import type { ProcessEnd } from "./running-process.ts";
 import { livingGroups, monotonicMs, signalGroup, startTimeOf } from "./system-processes.ts";
 import {
   BEAT_SOCKET,
@@ -32,7 +33,7 @@ interface Group extends WatchedGroup {
   readonly deadlineGraceMs: number;
   termSentAtMs: number | null;
   killSent: boolean;
-  exit: { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null } | null;
+  exit: Pick<ProcessEnd, "exitCode" | "signal" | "told"> | null;
   because: WardenCause | null;
 }
 
@@ -163,7 +164,7 @@ function watch(child: ChildProcess, pid: number, { id, lease, graceMs, deadline 
   groups.set(id, group);
   child.once("error", () => {});
   child.once("exit", (exitCode, signal) => {
-    group.exit = { exitCode, signal };
+    group.exit = { exitCode, signal, told: group.termSentAtMs !== null };
     look();
   });
   tell({ kind: "started", id, pid, startTime: startTimeOf(pid) });
@@ -217,22 +218,17 @@ function leaseOf({ life }: Group): LeaseBeat {
 
 /** The first process of a group is its task: what it left behind in the group has to go too. */
 function forgetEnded(): void {
-  const exited = [...groups.values()].filter(({ exit }) => exit !== null);
+  const exited = [...groups.values()].flatMap((group) =>
+    group.exit === null ? [] : [{ group, exit: group.exit }],
+  );
   if (exited.length === 0) return;
-  const living = livingGroups(exited.map(({ pid }) => pid));
-  for (const group of exited) {
+  const living = livingGroups(exited.map(({ group }) => group.pid));
+  for (const { group, exit } of exited) {
     if (living.has(group.pid)) {
       terminate(group);
     } else {
       groups.delete(group.id);
-      tell({
-        kind: "ended",
-        id: group.id,
-        exitCode: null,
-        signal: null,
-        ...group.exit,
-        because: group.because,
-      });
+      tell({ kind: "ended", id: group.id, ...exit, because: group.because });
     }
   }
   const inUse = new Set([...groups.values()].map(({ life }) => life));
