@@ -16,6 +16,7 @@ const host = createProcesses().of({
   },
   deadline: null,
   onEnded: () => {},
+  tell: () => {},
 });
 await host.start({
   argv: ["sh", "-c", "sleep 300 & echo $$ $!; wait"],

@@ -21,7 +21,7 @@ export function beginExecution(parts: EngineParts, life: Membership, held: HeldC
   const tools: ExecutionTools = {
     log: log.write,
     endLog: log.end,
-    processes: processes.of(processTerms(held, life.lease.source, obeyMs)),
+    processes: processes.of(processTerms(held, life.lease.source, obeyMs, emit)),
     keepHandle: async (handle, deadlineInMs) =>
       await pool.transaction(async (tx) => {
         const owned = { taskRunId, claimNo, claimedBy: life.instanceId };

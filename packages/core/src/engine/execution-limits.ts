@@ -4,8 +4,10 @@ import type { Outcome, PollAgain } from "../domain/settlement.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
 import { LEFT_BEHIND_GRACE_MS, type ProcessTerms } from "../executors/process/processes.ts";
 import type { LeaseSource } from "../executors/process/running-process.ts";
+import { namedOf } from "./finished.ts";
 import { type HeldClaim, stopExecution } from "./held-claims.ts";
 import { monotonicMs } from "./monotonic.ts";
+import type { Emit } from "./telemetry.ts";
 
 /** A look at an outside job is short; a longer one is given up and done again. */
 const LONGEST_POLL_MS = 30_000;
@@ -46,7 +48,8 @@ function runningMsOf({ claim }: HeldClaim): number | undefined {
  * Under which an execution that begins now has processes. An executor that always ends is told to by theirs; anything else
  * may still need them after its signal, until it is taken for stuck.
  */
-export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number): ProcessTerms {
+export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number, emit: Emit): ProcessTerms {
+  const { claim } = held;
   const runningMs = runningMsOf(held);
   const [obeyedMs, maxGraceMs] = Number.isFinite(obeyMs)
     ? [obeyMs, LEFT_BEHIND_GRACE_MS]
@@ -55,6 +58,7 @@ export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number
     lease,
     deadline: runningMs === undefined ? null : { atMs: monotonicMs() + runningMs + obeyedMs, maxGraceMs },
     onEnded: (because) => stopExecution(held, STOPPED_BECAUSE[because]),
+    tell: (event) => emit({ ...event, ...namedOf(claim), claimNo: claim.claimNo }),
   };
 }
 

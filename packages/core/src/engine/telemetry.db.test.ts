@@ -5,6 +5,7 @@ import { closeDatabase } from "../../test/close-database.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { waitUntil } from "../../test/wait-until.ts";
 import { defineTask } from "../executors/define-task.ts";
+import { defineProcess } from "../executors/process/define-process.ts";
 import { createScheduler } from "./scheduler.ts";
 import type { Scheduler } from "./scheduler-face.ts";
 import type { SchedulerOptions } from "./settings.ts";
@@ -193,4 +194,21 @@ it("says that its slots are stuck when what it told to stop goes on", async () =
   end();
   await waitUntil("it is free", () => told("slots.stuck").length === 2);
   expect(scheduler.health().ready).toBe(true);
+});
+
+it("tells which process a task run has, and how that ended", async () => {
+  const program = defineProcess({ allowShell: true });
+  const { scheduler, told } = create({ tasks: [program] });
+  await scheduler.start();
+  const { taskRunId } = await scheduler.enqueue(program.task({ shell: "echo $$; exit 3" }));
+  await waitUntil("it is settled", () => told("task_run.settled").length === 1);
+
+  const { entries } = await scheduler.readLog(taskRunId);
+  const pid = Number(entries.find(({ stream }) => stream === "stdout")?.text);
+  const [process] = told("process.started");
+  expect(process).toMatchObject({ taskRunId, kind: "process", attempt: 1, pid });
+  expect(process?.startTime ?? "none").toMatch(/^(\d+|none)$/);
+  expect(told("process.ended")).toEqual([
+    { ...process, type: "process.ended", exitCode: 3, signal: null, because: null, told: false },
+  ]);
 });

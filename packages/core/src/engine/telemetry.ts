@@ -101,6 +101,26 @@ export type SchedulerEvent =
     })
   /** It waited for longer than it may. */
   | (NamedTaskRun & { readonly type: "task_run.queue_timed_out"; readonly nextTaskRunId: TaskRunId | null })
+  /** A process of it runs. With its start time the pid names it for ever, where the system tells (Linux). */
+  | (NamedTaskRun & {
+      readonly type: "process.started";
+      readonly claimNo: number;
+      readonly pid: number;
+      readonly startTime: string | null;
+    })
+  /** Nothing of the group of a process is left. */
+  | (NamedTaskRun & {
+      readonly type: "process.ended";
+      readonly claimNo: number;
+      readonly pid: number;
+      readonly startTime: string | null;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      /** Where that was not its own doing. */
+      readonly because: "lease" | "run_timeout" | "warden_lost" | null;
+      /** It was told to end before it did. */
+      readonly told: boolean;
+    })
   /** It ignores its signal: it is settled, and its slot stays taken until it ends. */
   | (NamedTaskRun & {
       readonly type: "task_run.stuck";

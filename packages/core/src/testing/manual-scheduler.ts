@@ -254,7 +254,7 @@ function lendTools(
     return {
       log: log.write,
       endLog: log.end,
-      processes: processes.of(processTerms(held, lease, obeyMs)),
+      processes: processes.of(processTerms(held, lease, obeyMs, emit)),
       keepHandle: async (handle, deadlineInMs) =>
         await pool.transaction(async (tx) => {
           const owned = { taskRunId, claimNo, claimedBy: instanceId };

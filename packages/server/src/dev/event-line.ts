@@ -111,6 +111,11 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     text: `${safeText(title)}  (attempt ${attempt}): it waited for too long`,
     tone: "bad",
   }),
+  "process.started": () => null,
+  "process.ended": ({ because }) =>
+    because === "warden_lost"
+      ? { verb: "lost", text: "its warden; its processes were ended", tone: "bad" }
+      : null,
   "task_run.stuck": ({ title }) => ({
     verb: "stuck",
     text: `${quoted(title)} ignores its signal, and its slot stays taken`,

@@ -31,6 +31,8 @@ const LEVELS: { readonly [Type in SchedulerEvent["type"]]: Level | ((event: Even
   "task_run.resumed": "info",
   "task_run.out_of_order": "warn",
   "task_run.queue_timed_out": "warn",
+  "process.started": "debug",
+  "process.ended": ({ because }) => (because === "warden_lost" ? "error" : "debug"),
   "task_run.stuck": "warn",
   "task_run.overdue": "warn",
   "task_run.unstuck": "info",

@@ -115,6 +115,7 @@ describe("a lost warden", () => {
       lease: { life: "a", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => setImmediate(asked) },
       deadline: null,
       onEnded: (why) => because.push(why),
+      tell: () => {},
     });
     const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
     const warden = wardenOf((await start({ ...spec, argv: ["sleep", "100"] })).pid);

@@ -41,6 +41,7 @@ it("ends a warden that is frozen, with what it was to end, and the next process 
     lease: { life: "one", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => {} },
     deadline: null,
     onEnded: (why) => because.push(why),
+    tell: () => {},
   });
   const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
   const [told, untold] = [

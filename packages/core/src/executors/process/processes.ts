@@ -11,6 +11,7 @@ import {
   type LeaseSource,
   type ProcessDeadline,
   type ProcessEnd,
+  type ProcessEvent,
   type ProcessHost,
   type ProcessSpec,
   type RunningProcess,
@@ -32,6 +33,7 @@ export interface ProcessTerms {
   readonly deadline: ProcessDeadline | null;
   /** One of them has ended, or may have, and not by its own doing. Told before whoever waits for its end goes on. */
   readonly onEnded: (because: NonNullable<ProcessEnd["because"]>) => void;
+  readonly tell: (event: ProcessEvent) => void;
 }
 
 export interface ExecutionProcesses extends ProcessHost {
@@ -113,7 +115,7 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
 }
 
 async function startUnder(
-  { lease, deadline, onEnded }: ProcessTerms,
+  { lease, deadline, onEnded, tell }: ProcessTerms,
   warden: Warden,
   spec: ProcessSpec,
 ): Promise<RunningProcess> {
@@ -128,7 +130,10 @@ async function startUnder(
       if (error instanceof WardenLostError) onEnded("warden_lost");
       throw error;
     });
+  const { pid, startTime } = child;
+  tell({ type: "process.started", pid, startTime });
   const ended = child.ended.then((end) => {
+    tell({ type: "process.ended", pid, startTime, ...end });
     if (end.because !== null) onEnded(end.because);
     return end;
   });

@@ -64,6 +64,10 @@ export interface RunningProcess {
   readonly stop: (graceMs: number) => void;
 }
 
+/** What becomes of a process, for whoever records it. */
+export type ProcessEvent = Pick<RunningProcess, "pid" | "startTime"> &
+  ({ readonly type: "process.started" } | ({ readonly type: "process.ended" } & ProcessEnd));
+
 /** Starts processes that do not outlive the lease of their instance. */
 export interface ProcessHost {
   /** A folder that only this user can read. Remove it when done; when the instance is killed it goes by itself. */
