@@ -16,6 +16,9 @@ interface Result {
 }
 
 async function main(args: readonly string[]): Promise<void> {
+  const unknown = args.find((arg) => arg.startsWith("--") && arg !== "--note");
+  if (unknown !== undefined)
+    throw new Error(`${unknown} is not known; give words of the names of mutants, or --note`);
   const words = args.filter((arg) => !arg.startsWith("--"));
   const all = readMutants();
   const chosen = words.length === 0 ? all : all.filter(({ id }) => words.some((word) => id.includes(word)));
