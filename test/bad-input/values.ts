@@ -17,7 +17,7 @@ export const BAD_JSON: readonly BadJson[] = [
   ["a lone surrogate", String.raw`"a\ud800b"`, "contains half a surrogate pair, which is not text"],
   ["1e100000", "1e100000", "Infinity is not a JSON number"],
   ["nesting 20,000 deep", DEEP, "is nested more than 64 levels deep"],
-  ["10 MB", LARGE, "is 10000002 characters of JSON, at most 262144 are stored"],
+  ["10 MB", LARGE, "is more than 262144 characters of JSON, which is the most that is stored"],
 ].map(([name = "", text = "", problem = ""]) => ({
   name,
   text,

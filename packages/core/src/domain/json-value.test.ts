@@ -9,6 +9,12 @@ function nested(levels: number): unknown {
   return value;
 }
 
+function doubled(levels: number): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < levels; i++) value = [value, value];
+  return value;
+}
+
 class WrittenAsItIs {
   readonly a = 1;
   toJSON(): this {
@@ -97,10 +103,22 @@ describe("a value that cannot be stored", () => {
     [
       "one character too many",
       "x".repeat(MAX_JSON_CHARACTERS - 1),
-      "is 262145 characters of JSON, at most 262144 are stored",
+      "is more than 262144 characters of JSON, which is the most that is stored",
     ],
   ])("is %s, and the problem says so", (_, value, problem) => {
     expect(writeJson(value)).toEqual({ kind: "problem", at: "", problem });
+  });
+
+  it.each([
+    ["a list of nothing but holes", () => Object.assign([], { length: 4_294_967_295 })],
+    ["one list in many places", () => doubled(60)],
+    ["one text in many places", () => Array.from({ length: 100_000 }, () => "x".repeat(100_000))],
+  ])("is %s: it is not copied to its end", (_, value) => {
+    expect(writeJson({ a: value() })).toEqual({
+      kind: "problem",
+      at: "",
+      problem: "is more than 262144 characters of JSON, which is the most that is stored",
+    });
   });
 
   class Hidden {

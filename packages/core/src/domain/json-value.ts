@@ -5,6 +5,7 @@
 
 export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_CHARACTERS = 262_144;
+const TOO_LONG = `is more than ${MAX_JSON_CHARACTERS} characters of JSON, which is the most that is stored`;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Of a member's name that is part of a path: a sentence must stay one that can be read and stored. */
@@ -21,15 +22,14 @@ export type WrittenJson =
  * would answer the next time, the text is what was checked.
  */
 export function writeJson(value: unknown): WrittenJson {
-  const path: Path = [];
+  const look: Look = { path: [], least: 0 };
   try {
-    const text = JSON.stringify(copyOf(value, path)) as string | undefined;
-    if (text === undefined) return problemAt(path, "is written as nothing, which is not JSON");
-    if (text.length <= MAX_JSON_CHARACTERS) return { kind: "written", text };
-    const most = `at most ${MAX_JSON_CHARACTERS} are stored`;
-    return problemAt(path, `is ${text.length} characters of JSON, ${most}`);
+    const text = JSON.stringify(copyOf(value, look)) as string | undefined;
+    if (text === undefined) return problemAt([], "is written as nothing, which is not JSON");
+    return text.length > MAX_JSON_CHARACTERS ? problemAt([], TOO_LONG) : { kind: "written", text };
   } catch (error) {
-    if (error instanceof NotJson) return problemAt(path, error.message);
+    if (error instanceof TooLong) return problemAt([], TOO_LONG);
+    if (error instanceof NotJson) return problemAt(look.path, error.message);
     // A getter or a toJSON of its own that throws.
     const why = error instanceof Error ? error.message : String(error);
     return problemAt([], `cannot be written as JSON: ${why}`);
@@ -45,16 +45,36 @@ export function problemWithText(text: string): string | null {
 /** From the value itself to what is being copied. */
 type Path = (string | number)[];
 
+interface Look {
+  readonly path: Path;
+  /** It is at least so many characters of JSON, by what was copied so far. */
+  least: number;
+}
+
 /** Leads out of the depth of a value; the path says where. */
 class NotJson extends Error {}
+class TooLong extends Error {}
 
 /** Of plain lists and objects, so that to write it asks nobody any more. */
-function copyOf(value: unknown, path: Path): unknown {
-  if (path.length > MAX_JSON_DEPTH) throw new NotJson(`is nested more than ${MAX_JSON_DEPTH} levels deep`);
-  if (typeof value !== "object" || value === null) return checkScalar(value);
-  const written = asItIsWritten(value, path);
-  if (typeof written !== "object" || written === null) return checkScalar(written);
-  return Array.isArray(written) ? copyOfList(written, path) : copyOfMembers(written as Members, path);
+function copyOf(value: unknown, look: Look): unknown {
+  if (look.path.length > MAX_JSON_DEPTH)
+    throw new NotJson(`is nested more than ${MAX_JSON_DEPTH} levels deep`);
+  if (typeof value !== "object" || value === null) return copyOfScalar(value, look);
+  const written = asItIsWritten(value, look.path);
+  if (typeof written !== "object" || written === null) return copyOfScalar(written, look);
+  return Array.isArray(written) ? copyOfList(written, look) : copyOfMembers(written as Members, look);
+}
+
+/** A value that is far too long is not copied to its end: a long list or one list in many places would take all memory. */
+function count(look: Look, characters: number): void {
+  look.least += characters;
+  if (look.least > MAX_JSON_CHARACTERS) throw new TooLong();
+}
+
+function copyOfScalar(value: unknown, look: Look): unknown {
+  const scalar = checkScalar(value);
+  count(look, typeof scalar === "string" ? scalar.length : 1);
+  return scalar;
 }
 
 function checkScalar(value: unknown): unknown {
@@ -92,31 +112,33 @@ function asItIsWritten(object: object, path: Path): unknown {
   return isWrapper ? value.valueOf() : value;
 }
 
-function copyOfList(list: readonly unknown[], path: Path): readonly unknown[] {
+function copyOfList(list: readonly unknown[], look: Look): readonly unknown[] {
   const copy: unknown[] = [];
   // By number, because a list may have holes.
   for (let index = 0; index < list.length; index += 1) {
-    path.push(index);
-    copy.push(copyOf(list[index], path));
-    path.pop();
+    look.path.push(index);
+    count(look, 1);
+    copy.push(copyOf(list[index], look));
+    look.path.pop();
   }
   return copy;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function copyOfMembers(object: Members, path: Path): Members {
+function copyOfMembers(object: Members, look: Look): Members {
   const names = isWrittenOtherwise(object) ? [] : Object.keys(object);
   if (names.length === 0 && !isPlain(object)) throw notPlain(object);
   const copy: Record<string, unknown> = {};
   for (const name of names) {
-    path.push(name);
+    look.path.push(name);
     checkText(name);
-    const value = copyOf(object[name], path);
+    count(look, name.length);
+    const value = copyOf(object[name], look);
     // To assign this one would change what the copy is, not what it has.
     if (name === "__proto__") Object.defineProperty(copy, name, { value, enumerable: true });
     else copy[name] = value;
-    path.pop();
+    look.path.pop();
   }
   return copy;
 }
