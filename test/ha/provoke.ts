@@ -1,6 +1,6 @@
 /** What makes an instance come by an act, so that it can be killed there. */
 
-import { exclusive, type Scheduler, type TaskId, type TaskSpec } from "@signalbox/core";
+import { exclusive, type Scheduler, shared, type TaskId, type TaskSpec } from "@signalbox/core";
 import type { Instance } from "./instance.ts";
 import type { WorkInput } from "./instance-messages.ts";
 import type { ActName } from "./kill-points.ts";
@@ -9,7 +9,6 @@ import {
   aProcess,
   deferring,
   keptHandle,
-  OPEN_QUEUE,
   outside,
   QUEUE,
   RATE,
@@ -70,15 +69,7 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
   "a promotion": busy("one"),
   "the parking": { who: "anyone", by: async (rig) => await enqueued(rig, atOneResource()) },
   "a refusal of a late version": { who: "anyone", by: refuseLate },
-  "a demotion": acts(async (rig, random, act) => {
-    const crowd = Array.from({ length: 60 }, () => work(random, { queue: OPEN_QUEUE, priority: 9 }));
-    // Somebody may have closed it: then nothing in it is AVAILABLE, and nothing is sent back.
-    await rig.scheduler.resume({ queue: OPEN_QUEUE });
-    await rig.scheduler.setWindows({ queue: OPEN_QUEUE }, []);
-    await enqueued(rig, crowd);
-    rig.load.openLater(async () => await rig.scheduler.resume({ queue: OPEN_QUEUE }));
-    await act("pause", { queue: OPEN_QUEUE });
-  }),
+  "a demotion": acts(demoteCrowd),
   "a claim": busy("one"),
   "a settlement": busy("one"),
   "a settlement by the lease's thread": {
@@ -236,6 +227,28 @@ async function refuseLate(rig: Rig): Promise<void> {
     withinMs: WITHIN_MS,
   });
   await enqueued(rig, [{ kind: "work", input, resources, version: "1" }]);
+}
+
+/** More than there are slots for: whoever pauses what they share sends the rest back. */
+async function demoteCrowd(rig: Rig, _random: Random, act: Call): Promise<void> {
+  const resource = `crowded/${performance.now()}`;
+  const input: WorkInput = { ms: 300 };
+  const spec = { kind: "work", input, priority: 9, resources: [shared(resource)] };
+  await enqueued(
+    rig,
+    Array.from({ length: 60 }, () => spec),
+  );
+  const isAvailable = async (): Promise<boolean> => {
+    const { rowCount } = await rig.db.query(
+      `SELECT FROM signalbox.hold AS h JOIN signalbox.task_run AS t ON t.id = h.task_run_id
+        WHERE h.scope = 'resource:' || $1 AND t.status = 'AVAILABLE'`,
+      [resource],
+    );
+    return rowCount !== 0;
+  };
+  await until("some of them are AVAILABLE", isAvailable, { withinMs: WITHIN_MS, everyMs: 20 });
+  rig.load.openLater(async () => await rig.scheduler.resume({ resource }));
+  await act("pause", { resource });
 }
 
 /** Of what somebody ran alone and was killed with. */
