@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { isTooLate, nextAct } from "./group-watch.ts";
 
 const lease = { life: "a", leaseMs: 60_000, renewedAtMs: 1_000 };
-const group = { graceMs: 5_000, deadlineAtMs: Infinity, termSentAtMs: null, killSent: false };
+const group = {
+  graceMs: 5_000,
+  deadlineAtMs: Infinity,
+  deadlineGraceMs: 5_000,
+  termSentAtMs: null,
+  killSent: false,
+};
 
 describe("a group under a lease", () => {
   it("is left alone until three quarters of the lease have gone without a beat", () => {
@@ -37,6 +43,17 @@ describe("a group under a lease", () => {
 
     expect(nextAct(told, lease, 46_000)).toEqual({ act: null, atMs: expect.closeTo(1_000 + 55_000, -2) });
     expect(nextAct(told, lease, 56_000).act).toBe("kill");
+  });
+
+  it("gets KILL when it has run for too long, however long a grace it was given before or is given then", () => {
+    const limited = { ...group, deadlineAtMs: 10_000, deadlineGraceMs: 1_000, graceMs: 600_000 };
+
+    for (const termSentAtMs of [5_000, 10_000]) {
+      const told = { ...limited, termSentAtMs };
+      expect(nextAct(told, lease, 10_999)).toEqual({ act: null, atMs: 11_000 });
+      expect(nextAct(told, lease, 11_000).act).toBe("kill");
+    }
+    expect(nextAct({ ...limited, graceMs: 100, termSentAtMs: 5_000 }, lease, 5_100).act).toBe("kill");
   });
 
   it("is left alone after KILL: nothing more can be done", () => {

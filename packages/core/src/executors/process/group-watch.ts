@@ -11,6 +11,8 @@ export interface WatchedGroup {
   readonly graceMs: number;
   /** Monotonic time at which it has run for too long; Infinity: never. */
   readonly deadlineAtMs: number;
+  /** From then to KILL, at most: whoever told it to end before may have given it more. */
+  readonly deadlineGraceMs: number;
   readonly termSentAtMs: number | null;
   readonly killSent: boolean;
 }
@@ -31,7 +33,8 @@ export function nextAct(group: WatchedGroup, lease: LeaseBeat, nowMs: number): N
     if (nowMs >= group.deadlineAtMs) return { act: "term", because: "run_timeout" };
     return { act: null, atMs: Math.min(termAtMs, group.deadlineAtMs) };
   }
-  const atMs = Math.min(group.termSentAtMs + group.graceMs, killAtMs);
+  const lateKillAtMs = Math.max(group.termSentAtMs, group.deadlineAtMs) + group.deadlineGraceMs;
+  const atMs = Math.min(group.termSentAtMs + group.graceMs, lateKillAtMs, killAtMs);
   return nowMs >= atMs ? { act: "kill" } : { act: null, atMs };
 }
 

@@ -60,7 +60,7 @@ export interface RunningProcess {
   readonly startTime: string | null;
   /** Resolves when nothing of its process group is left. */
   readonly ended: Promise<ProcessEnd>;
-  /** TERM to the whole group, KILL after the grace; at the latest shortly before the lease ends. */
+  /** TERM to the whole group, KILL after the grace; at the latest when it has run for too long, and shortly before the lease ends. */
   readonly stop: (graceMs: number) => void;
 }
 

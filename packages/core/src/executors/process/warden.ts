@@ -29,8 +29,6 @@ interface Group extends WatchedGroup {
   readonly pid: number;
   readonly life: string;
   graceMs: number;
-  /** In place of the grace where the deadline ends it. */
-  readonly deadlineGraceMs: number;
   termSentAtMs: number | null;
   killSent: boolean;
   exit: Pick<ProcessEnd, "exitCode" | "signal" | "told"> | null;
@@ -201,7 +199,6 @@ function act(group: Group): number {
   if (due.act === null) return due.atMs ?? Number.POSITIVE_INFINITY;
   if (due.act === "term") {
     group.because = due.because;
-    if (due.because === "run_timeout") group.graceMs = group.deadlineGraceMs;
     terminate(group);
   } else {
     group.killSent = true;
