@@ -11,7 +11,7 @@ import { defineProcess } from "./define-process.ts";
 import { createProcesses } from "./processes.ts";
 import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
-import { BEAT_SOCKET } from "./warden-messages.ts";
+import { BEAT_SOCKET, OUTPUT_SOCKET } from "./warden-messages.ts";
 
 const box = await openFixture(inject("adminUrl"));
 const program = defineProcess({ allowShell: true, graceMs: 200 });
@@ -78,15 +78,18 @@ it("says why there is no warden where the system does not start one, and leaves 
   await waitUntil("its folder is gone", () => !existsSync(folder));
 });
 
-it("says why a warden could not be started, and does not wait for it for ever", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "occupied-"));
-  await mkdir(join(folder, BEAT_SOCKET));
+it.each([BEAT_SOCKET, OUTPUT_SOCKET])(
+  "says why a warden could not be started, and does not wait for it for ever: %s",
+  async (socket) => {
+    const folder = await mkdtemp(join(tmpdir(), "occupied-"));
+    await mkdir(join(folder, socket));
 
-  const opened = openWarden(folder, () => {});
+    const opened = openWarden(folder, () => {});
 
-  await expect(opened).rejects.toThrow(
-    `The warden could not be started: listen EADDRINUSE: address already in use ${join(folder, BEAT_SOCKET)}`,
-  );
+    await expect(opened).rejects.toThrow(
+      `The warden could not be started: listen EADDRINUSE: address already in use ${join(folder, socket)}`,
+    );
 
-  await waitUntil("its folder is gone", () => !existsSync(folder));
-});
+    await waitUntil("its folder is gone", () => !existsSync(folder));
+  },
+);

@@ -70,8 +70,7 @@ export async function openWarden(
   patience: Patience = PATIENCE,
 ): Promise<Warden> {
   const children = new Map<string, Child>();
-  const server = await listen(join(folder, OUTPUT_SOCKET), children);
-  const warden = await startOrTidyUp(folder, server);
+  const { server, warden } = await startOrTidyUp(folder, children);
   const lifeline = warden.stdio[LIFELINE_FD] as Socket;
   const send = (message: ToWarden): void => void lifeline.write(line(message));
   const ready = withResolvers<void>();
@@ -135,12 +134,19 @@ async function endsOf(children: ReadonlyMap<string, Child>): Promise<void> {
   await Promise.allSettled(ends);
 }
 
-async function startOrTidyUp(folder: string, server: Server): Promise<ChildProcess> {
-  return await startWarden(folder).catch(async (error: Error) => {
-    server.close();
+async function startOrTidyUp(
+  folder: string,
+  children: ReadonlyMap<string, Child>,
+): Promise<{ readonly server: Server; readonly warden: ChildProcess }> {
+  let server: Server | null = null;
+  try {
+    server = await listen(join(folder, OUTPUT_SOCKET), children);
+    return { server, warden: await startWarden(folder) };
+  } catch (error) {
+    server?.close();
     await remove(folder);
-    throw notStarted(error.message);
-  });
+    throw notStarted((error as Error).message);
+  }
 }
 
 async function remove(folder: string): Promise<void> {
