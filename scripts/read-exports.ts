@@ -59,8 +59,10 @@ function membersIn(body: readonly string[]): readonly Member[] {
   return body.flatMap((line, at) => {
     const [, name, optional, rest] = /^ {2}(?:readonly )?(\w+)(\??)(?::|(?=\()) ?(.*)$/.exec(line) ?? [];
     if (name === undefined || rest === undefined || name === "constructor") return [];
-    // The formatter ends a member with a semicolon where its own line, or its closing bracket, is.
-    const last = body.findIndex((each, index) => index >= at && /^ {2}\S.*;$/.test(each));
+    // The formatter ends a member with a semicolon. Lines of its own are further in, but for the bracket that closes them.
+    const last = body.findIndex(
+      (each, index) => index >= at && each.endsWith(";") && !/^ {2}(?: |[})\]])/.test(body[index + 1] ?? ""),
+    );
     const type = oneLine([rest, ...body.slice(at + 1, last + 1)].join(" "));
     return [{ name: `${name}${optional}`, type, what: commentBefore(body, at) }];
   });
@@ -71,6 +73,7 @@ function oneLine(type: string): string {
     .replaceAll(/\s*\/\*\*.*?\*\/\s*/g, " ")
     .replaceAll(/\s+/g, " ")
     .replaceAll("readonly ", "")
+    .replace(/^ ?\| /, "")
     .replace(/;$/, "");
 }
 

@@ -187,6 +187,17 @@ describe("docs/reference/api.md", () => {
       "  readonly go: (",
       "    to: string,",
       "  ) => Promise<void>;",
+      "  readonly paved: {",
+      "    readonly since: Date;",
+      "  } | null;",
+      "  readonly state:",
+      "    | {",
+      '        readonly kind: "open";',
+      "      }",
+      "    | {",
+      '        readonly kind: "closed";',
+      "      };",
+      "  readonly lanes: number;",
       "}",
     ];
 
@@ -196,6 +207,9 @@ describe("docs/reference/api.md", () => {
       members: [
         { name: "length?", type: "number", what: "" },
         { name: "go", type: "( to: string, ) => Promise<void>", what: "Goes there, and back." },
+        { name: "paved", type: "{ since: Date; } | null", what: "" },
+        { name: "state", type: '{ kind: "open"; } | { kind: "closed"; }', what: "" },
+        { name: "lanes", type: "number", what: "" },
       ],
     });
     expect(() => declarationOf("Gone", text.join("\n"))).toThrow("Gone is not there");
