@@ -6,7 +6,7 @@ import { waitUntil } from "../../../test/wait-until.ts";
 import type { ManualScheduler } from "../../testing/manual-scheduler.ts";
 import { defineTask, type TaskDefinition, type TaskOptions } from "../define-task.ts";
 import { defineProcess } from "./define-process.ts";
-import { createProcesses } from "./processes.ts";
+import { createProcesses, type ProcessTerms } from "./processes.ts";
 import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -52,6 +52,17 @@ function wardenOf(group: number): number {
   return warden;
 }
 
+/** Without a database: what is told of ends is kept. */
+function termsOf(because: string[], reportTo = (): unknown => null): ProcessTerms {
+  return {
+    lease: { life: "a", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo },
+    deadline: null,
+    onEnded: (why) => because.push(why),
+    tell: () => {},
+  };
+}
+
+const SPEC = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
 const SAYS_ITS_GROUP = "echo $$; exec sleep 100";
 const ONCE = { retry: { attempts: 1 } } as const;
 
@@ -110,21 +121,30 @@ describe("a lost warden", () => {
     const because: string[] = [];
     let asked = (): void => {};
     const processes = createProcesses();
-    const { start } = processes.of({
-      // Told with every start, just before it is asked for.
-      lease: { life: "a", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => setImmediate(asked) },
-      deadline: null,
-      onEnded: (why) => because.push(why),
-      tell: () => {},
-    });
-    const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
-    const warden = wardenOf((await start({ ...spec, argv: ["sleep", "100"] })).pid);
+    // Told with every start, just before it is asked for.
+    const { start } = processes.of(termsOf(because, () => setImmediate(asked)));
+    const warden = wardenOf((await start({ ...SPEC, argv: ["sleep", "100"] })).pid);
     process.kill(warden, "SIGSTOP");
     asked = () => process.kill(warden, "SIGKILL");
 
-    await expect(start({ ...spec, argv: ["true"] })).rejects.toThrow("The warden was lost");
+    await expect(start({ ...SPEC, argv: ["true"] })).rejects.toThrow("The warden was lost");
 
     expect(because[0]).toBe("warden_lost");
+    await processes.close();
+  });
+
+  it("before a process is asked for takes the files that it was to find: it is not begun without them", async () => {
+    const because: string[] = [];
+    const processes = createProcesses();
+    const other = await processes.of(termsOf([])).start({ ...SPEC, argv: ["sleep", "100"] });
+    const { makeFolder, start } = processes.of(termsOf(because));
+    await makeFolder();
+    process.kill(wardenOf(other.pid), "SIGKILL");
+    await other.ended;
+
+    await expect(start({ ...SPEC, argv: ["true"] })).rejects.toThrow("The warden was lost");
+
+    expect(because).toEqual(["warden_lost"]);
     await processes.close();
   });
 });

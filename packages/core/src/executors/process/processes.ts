@@ -90,11 +90,21 @@ async function isThere(path: string): Promise<boolean> {
 function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): ExecutionProcesses {
   const running = new Set<Promise<RunningProcess>>();
   let isOver = false;
+  /** In whose folder it has its own. */
+  let home: Warden | null = null;
   return {
-    makeFolder: async () => await mkdtemp(join((await open()).folder, "task-")),
+    makeFolder: async () => {
+      home = await open();
+      return await mkdtemp(join(home.folder, "task-"));
+    },
     start: async (spec) => {
       const warden = await open();
       if (isOver) throw new Error("The execution is over");
+      if (home !== null && home !== warden) {
+        // Its files went with that one: it would begin without its input.
+        terms.onEnded("warden_lost");
+        throw new WardenLostError();
+      }
       const child = startUnder(terms, warden, spec);
       running.add(child);
       const forget = (): boolean => running.delete(child);

@@ -70,7 +70,10 @@ export type ProcessEvent = Pick<RunningProcess, "pid" | "startTime"> &
 
 /** Starts processes that do not outlive the lease of their instance. */
 export interface ProcessHost {
-  /** A folder that only this user can read. Remove it when done; when the instance is killed it goes by itself. */
+  /**
+   * A folder that only this user can read. Remove it when done; when the instance is killed it goes by itself, and so it
+   * does when the warden is lost: then nothing more is started.
+   */
   readonly makeFolder: () => Promise<string>;
   /** Rejects with what the system said when the process could not be started. When the warden was lost, the signal is aborted. */
   readonly start: (spec: ProcessSpec) => Promise<RunningProcess>;
