@@ -30,7 +30,7 @@ export interface QueueRule {
   /** 0: unlimited. */
   readonly limit: number;
   readonly weight: number;
-  /** When it was changed last, as `since` of the others; null: nobody remembers. */
+  /** When it was changed last, as `since` of the others but of stops; null: nobody remembers. */
   readonly since: Date | null;
 }
 
@@ -86,6 +86,7 @@ export interface StopRule {
   readonly taskId: TaskId;
   readonly code: string;
   readonly detail: string | null;
+  /** When it was put. Another detail leaves it as it is. */
   readonly since: Date;
 }
 
