@@ -5,7 +5,7 @@ import { asRunId, type RunId } from "../domain/ids.ts";
 import type { RunFilter } from "../domain/run.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
-import { readRunOnce } from "./run-reader.ts";
+import { readRunOnce, runReader } from "./run-reader.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -175,6 +175,21 @@ describe("a list of runs", () => {
       expect((await scheduler.listRuns({ limit: 5 })).next).toBeNull();
     },
   );
+
+  it("has each with the status for which it was found, also when one ends before all is read", async () => {
+    const scheduler = await box.scheduler();
+    const runId = await enqueueRun(scheduler, [echo.task(1)]);
+    const pool = box.pool("reader");
+    const found = pool.pauseBefore("loadRuns");
+    const asked = runReader(pool).listRuns({ status: ["RUNNING"] });
+    await found.reached;
+
+    await scheduler.runUntilIdle();
+    found.resume();
+
+    expect((await asked).runs).toMatchObject([{ runId, status: "RUNNING" }]);
+    expect(await listed(scheduler, { status: ["RUNNING"] })).toEqual([]);
+  });
 
   it.each([0, 501])("refuses a page of %i", async (limit) => {
     const scheduler = await box.scheduler();
