@@ -98,16 +98,19 @@ export const PLANTED: Readonly<Record<string, readonly Plant[]>> = {
         set("h2", "enqueued_at = available_at, claimed_at = available_at"),
       ],
     ],
-    [
-      "one that used what was kept for a lost task",
-      [
-        set("other", `enqueued_at = ${stamp("l1", "finished_at")} + ${US}`),
-        set(
-          "other",
-          `available_at = enqueued_at, claimed_at = enqueued_at, finished_at = enqueued_at + ${US}`,
-        ),
+    ...["LEASE_LOST", "WARDEN_LOST", "HANDLER_STUCK"].map(
+      (outcome): Plant => [
+        `one that used what was kept for a task after ${outcome}`,
+        [
+          set("l1", `outcome = '${outcome}'`),
+          set("other", `enqueued_at = ${stamp("l1", "finished_at")} + ${US}`),
+          set(
+            "other",
+            `available_at = enqueued_at, claimed_at = enqueued_at, finished_at = enqueued_at + ${US}`,
+          ),
+        ],
       ],
-    ],
+    ),
   ],
   S7: [
     ["more at once than the limit", ["UPDATE signalbox.run SET task_limit = 1 WHERE id = <endedRun>"]],

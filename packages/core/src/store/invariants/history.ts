@@ -74,7 +74,7 @@ export function attemptsAreAChain(since: Date): Statement<Violation> {
   `;
 }
 
-/** S6: on one resource no two stays overlap of which one is exclusive; after LEASE_LOST it is the same task's turn. */
+/** S6: on one resource no two stays overlap of which one is exclusive; after a loss it is the same task's turn. */
 export function exclusionHolds(since: Date): Statement<Violation> {
   return sql<Violation>("exclusionHolds")`
     WITH stay AS (
@@ -105,7 +105,7 @@ export function exclusionHolds(since: Date): Statement<Violation> {
       FROM in_order
      WHERE s < CASE WHEN mode = 'exclusive' THEN any_until ELSE exclusive_until END
     UNION ALL
-    SELECT format('%s: task run %s began at %s, while it was kept for task %s after LEASE_LOST', other.name, other.id,
+    SELECT format('%s: task run %s began at %s, while it was kept for task %s', other.name, other.id,
                   other.s, lost.task_id)
       FROM at_resource AS lost
      CROSS JOIN LATERAL (
