@@ -36,3 +36,16 @@ it("asks nobody who is in time, and lets go of who answers", async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect([ask.mock.calls.length, giveUp.mock.calls.length]).toEqual([1, 0]);
 });
+
+it("asks nobody who has gone, and gives up nobody in its place", async () => {
+  const [ask, giveUp] = [vi.fn(), vi.fn()];
+  const watch = watchForFrozen(ask, giveUp, PATIENCE);
+  watch.askUnless(never, 0);
+  watch.askUnless(never, 10_000);
+  await vi.advanceTimersByTimeAsync(3_000);
+
+  watch.end();
+
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([ask.mock.calls.length, giveUp.mock.calls.length]).toEqual([1, 0]);
+});

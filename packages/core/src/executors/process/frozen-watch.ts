@@ -15,6 +15,8 @@ export interface FrozenWatch {
   readonly heard: () => void;
   /** Asks where this is late, counted from when it should be done. */
   readonly askUnless: (done: Promise<unknown>, dueInMs: number) => void;
+  /** It has gone. Nobody is asked or given up any more: by now its id may be somebody else's. */
+  readonly end: () => void;
 }
 
 /** Counted in looks, not in time: while our own loop is blocked there are none, and an answer that lies ready is read before the next. */
@@ -26,11 +28,13 @@ export function watchForFrozen(
   { lateMs, lookMs }: Patience,
 ): FrozenWatch {
   let looking: NodeJS.Timeout | undefined;
+  let isOver = false;
   const heard = (): void => {
     clearInterval(looking);
     looking = undefined;
   };
   const begin = (): void => {
+    if (isOver) return;
     ask();
     if (looking !== undefined) return;
     let looks = 0;
@@ -47,6 +51,10 @@ export function watchForFrozen(
       const late = setTimeout(begin, dueInMs + lateMs).unref();
       const forget = (): void => clearTimeout(late);
       done.then(forget, forget);
+    },
+    end: () => {
+      isOver = true;
+      heard();
     },
   };
 }

@@ -77,6 +77,7 @@ export async function openWarden(
   const gone = new Promise<void>((resolve) => {
     const lose = (why: string): void => {
       ready.reject(notStarted(why));
+      frozen.end();
       server.close();
       onLost();
       // It removes its folder itself, unless it was killed.
