@@ -2,13 +2,15 @@
 
 /** How long who is late is waited for. */
 export interface Patience {
+  /** Until it has begun; on a busy machine that takes a while. */
+  readonly beginMs: number;
   /** What should be done by then is late: is anybody there at all? */
   readonly lateMs: number;
   /** Between two looks for an answer. */
   readonly lookMs: number;
 }
 
-export const PATIENCE: Patience = { lateMs: 2_000, lookMs: 1_000 };
+export const PATIENCE: Patience = { beginMs: 30_000, lateMs: 2_000, lookMs: 1_000 };
 
 export interface FrozenWatch {
   /** It has said something. */
@@ -25,7 +27,7 @@ const SILENT_LOOKS = 5;
 export function watchForFrozen(
   ask: () => void,
   giveUp: () => void,
-  { lateMs, lookMs }: Patience,
+  { lateMs, lookMs }: Omit<Patience, "beginMs">,
 ): FrozenWatch {
   let looking: NodeJS.Timeout | undefined;
   let isOver = false;

@@ -1,13 +1,14 @@
 /** Limits of processes, and a warden that does not do its work. */
 
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import { defineProcess } from "./define-process.ts";
+import { PATIENCE } from "./frozen-watch.ts";
 import { createProcesses } from "./processes.ts";
 import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
@@ -36,7 +37,7 @@ it("counts what a process prints as its progress, and silence as none", async ()
 
 it("ends a warden that is frozen, with what it was to end, and the next process gets a new one", async () => {
   const because: string[] = [];
-  const processes = createProcesses({ lateMs: 200, lookMs: 100 });
+  const processes = createProcesses({ ...PATIENCE, lateMs: 200, lookMs: 100 });
   const { start, endAll } = processes.of({
     lease: { life: "one", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => {} },
     deadline: null,
@@ -75,6 +76,27 @@ it("says why there is no warden where the system does not start one, and leaves 
 
   await expect(opened).rejects.toThrow("The warden could not be started: spawn /no-such-program ENOENT");
 
+  await waitUntil("its folder is gone", () => !existsSync(folder));
+});
+
+it("ends a warden that does not begin, and does not wait for it for ever", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "hangs-"));
+  const hanging = join(folder, "hanging");
+  await writeFile(hanging, "#!/bin/sh\nexec sleep 100\n", { mode: 0o700 });
+  const { execPath } = process;
+  process.execPath = hanging;
+
+  const said: string[] = [];
+  openWarden(folder, () => {}, { beginMs: 0, lateMs: 100, lookMs: 20 }).catch(({ message }: Error) => {
+    said.push(message);
+  });
+
+  try {
+    await waitUntil("it is given up", () => said.length > 0);
+  } finally {
+    process.execPath = execPath;
+  }
+  expect(said).toEqual(["The warden could not be started: It ended with SIGKILL"]);
   await waitUntil("its folder is gone", () => !existsSync(folder));
 });
 

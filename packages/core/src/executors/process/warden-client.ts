@@ -104,6 +104,7 @@ export async function openWarden(
       else hear(message, children, send, frozen.askUnless);
     }),
   );
+  frozen.askUnless(ready.promise, patience.beginMs);
   await ready.promise;
   return {
     folder,
