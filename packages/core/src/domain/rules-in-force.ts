@@ -90,7 +90,10 @@ export interface StopRule {
   readonly since: Date;
 }
 
-/** A resource that is kept for a task since its instance was lost, until the task ends or `releaseReservation`. */
+/**
+ * A resource that is kept for a task since its instance or its warden was lost, or since it ignored its signal, until the
+ * task ends or `releaseReservation`.
+ */
 export interface Reservation {
   readonly resource: ResourceName;
   readonly taskId: TaskId;

@@ -63,8 +63,8 @@ export interface Rules {
     rate: { readonly amount: number; readonly perMs: number },
   ) => Promise<void>;
   /**
-   * A resource that is kept for a task since its instance was lost is free for others. Call it when you know that
-   * nothing of the lost attempt is at work any more. False: it was kept for nobody.
+   * A resource that is kept for a task since its instance or its warden was lost, or since it ignored its signal, is free
+   * for others. Call it when you know that nothing of that attempt is at work any more. False: it was kept for nobody.
    */
   readonly releaseReservation: (resource: ResourceName, request?: RuleRequest) => Promise<boolean>;
   /** Takes the id of a task. It does not start before the stop is taken off. A second one with the same code changes its detail. */
