@@ -49,8 +49,7 @@ it("ends a warden that is frozen, with what it was to end, and the next process 
     await start({ ...spec, argv: ["sleep", "100"] }),
     await start({ ...spec, argv: ["sleep", "100"] }),
   ];
-  const warden = childrenOf(process.pid).find((pid) => childrenOf(pid).includes(told.pid)) ?? 0;
-  process.kill(warden, "SIGSTOP");
+  process.kill(wardenOf(told.pid), "SIGSTOP");
 
   told.stop(100);
 
@@ -64,6 +63,31 @@ it("ends a warden that is frozen, with what it was to end, and the next process 
   await endAll();
   await processes.close();
 });
+
+it("ends a warden too that is frozen when a process has ended by itself", async () => {
+  const processes = createProcesses({ ...PATIENCE, lateMs: 200, lookMs: 100 });
+  const { start } = processes.of({
+    lease: { life: "one", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => {} },
+    deadline: null,
+    onEnded: () => {},
+    tell: () => {},
+  });
+  const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
+  const { pid, ended } = await start({ ...spec, argv: ["sleep", "100"] });
+  const because: unknown[] = [];
+  void ended.then((end) => because.push(end.because));
+  process.kill(wardenOf(pid), "SIGSTOP");
+
+  process.kill(pid, "SIGKILL");
+
+  await waitUntil("its end is known", () => because.length > 0);
+  expect(because).toEqual(["warden_lost"]);
+  await processes.close();
+});
+
+function wardenOf(group: number): number {
+  return childrenOf(process.pid).find((pid) => childrenOf(pid).includes(group)) ?? 0;
+}
 
 it("says why there is no warden where the system does not start one, and leaves nothing behind", async () => {
   const folder = await mkdtemp(join(tmpdir(), "no-program-"));

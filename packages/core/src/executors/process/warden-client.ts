@@ -43,6 +43,8 @@ export interface Warden {
 /** One process: from the request until everything it printed has been read. */
 interface Child {
   readonly spec: ProcessSpec;
+  /** Neither it nor what it started prints any more. */
+  readonly onSilent: () => void;
   readonly outputs: Set<Socket>;
   pid: number | null;
   /** How many of its two outputs have been read to their end. */
@@ -111,7 +113,8 @@ export async function openWarden(
     beatSocket: join(folder, BEAT_SOCKET),
     start: async (id, spec, { lease, deadline }) => {
       if (warden.exitCode !== null || warden.signalCode !== null) throw new WardenLostError();
-      const child = newChild(spec);
+      // Of what prints no more the end should be known soon.
+      const child = newChild(spec, () => frozen.askUnless(child.ended.promise, 0));
       children.set(id, child);
       const { argv, cwd, env, stdinFile = null, graceMs } = spec;
       send({ kind: "start", id, lease, deadline, argv, cwd, env, stdinFile, graceMs });
@@ -248,7 +251,9 @@ function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", f
   socket.once("close", () => {
     child.outputs.delete(socket);
     child.closedOutputs += 1;
-    if (child.closedOutputs === 2 && child.end !== null) child.ended.resolve(child.end);
+    if (child.closedOutputs < 2) return;
+    if (child.end === null) child.onSilent();
+    else child.ended.resolve(child.end);
   });
 }
 
@@ -275,9 +280,10 @@ async function endOrphans(children: Map<string, Child>): Promise<void> {
   }
 }
 
-function newChild(spec: ProcessSpec): Child {
+function newChild(spec: ProcessSpec, onSilent: () => void): Child {
   return {
     spec,
+    onSilent,
     outputs: new Set(),
     pid: null,
     closedOutputs: 0,
