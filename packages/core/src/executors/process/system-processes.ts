@@ -1,5 +1,6 @@
 /** What the system says about processes and their groups. */
 
+import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** All processes of this machine share it, so that times of one can be compared by another. */
@@ -49,6 +50,12 @@ export function childrenOf(pid: number): readonly number[] {
   } catch {
     return [];
   }
+}
+
+/** Its children first, each with its group: it may not have come to tell of one of them. */
+export function killWithChildren(parent: ChildProcess): void {
+  for (const pid of parent.pid === undefined ? [] : childrenOf(parent.pid)) signalGroup(pid, "SIGKILL");
+  parent.kill("SIGKILL");
 }
 
 function answers(groupId: number): boolean {

@@ -14,7 +14,7 @@ import {
   WardenLostError,
 } from "./running-process.ts";
 import { startWarden } from "./start-warden.ts";
-import { childrenOf, livingGroups, signalGroup } from "./system-processes.ts";
+import { killWithChildren, livingGroups, signalGroup } from "./system-processes.ts";
 import { lastWordsIn } from "./warden-folder.ts";
 import {
   BEAT_SOCKET,
@@ -160,12 +160,6 @@ async function remove(folder: string): Promise<void> {
 
 function notStarted(why: string): Error {
   return new Error(`The warden could not be started: ${why}`);
-}
-
-/** Its children first: it may not have come to tell of one of them. */
-function killWithChildren(warden: ChildProcess): void {
-  for (const pid of warden.pid === undefined ? [] : childrenOf(warden.pid)) signalGroup(pid, "SIGKILL");
-  warden.kill("SIGKILL");
 }
 
 function hear(
