@@ -282,9 +282,13 @@ describe("README.md", () => {
   });
 });
 
-/** Every detail is an empty list: the sentences do not matter here. */
+/** Every detail is a text, or a list for what joins it: the sentences do not matter here. */
 function anyError(code: keyof ErrorDetails): SchedulerError {
-  const details = new Proxy({}, { get: () => [] }) as ErrorDetails[typeof code];
+  const lists = ["known", "matches", "rates"];
+  const details = new Proxy(
+    {},
+    { get: (_, name) => (lists.includes(String(name)) ? [] : "") },
+  ) as ErrorDetails[typeof code];
   return new SchedulerError(code, details);
 }
 

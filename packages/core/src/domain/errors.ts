@@ -4,6 +4,7 @@
  */
 
 import { numberOrCalled } from "./called.ts";
+import { shownName } from "./json-value.ts";
 
 /** What each code carries. */
 export interface ErrorDetails {
@@ -45,11 +46,11 @@ export type ErrorCode = keyof ErrorDetails;
 const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) => string } = {
   TASK_NOT_FOUND: ({ id, wanted }) =>
     wanted === "task"
-      ? `No task has the id ${shortened(id)}; the id of a task is wanted, not of a task run`
-      : `No task or task run has the id ${shortened(id)}`,
+      ? `No task has the id ${shownName(id)}; the id of a task is wanted, not of a task run`
+      : `No task or task run has the id ${shownName(id)}`,
   AMBIGUOUS_ID: ({ prefix, matches }) =>
     `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
-  RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shortened(runId)}`,
+  RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shownName(runId)}`,
   UNKNOWN_EXECUTOR: ({ kind, known }) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>
@@ -59,7 +60,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   INVALID_INPUT: ({ kind, at, problem }) =>
     `The input of "${kind}" is not valid${at === "" ? "" : ` at ${at}`}: ${problem}`,
   INVALID_VERSION: ({ version }) =>
-    `"${shortened(version)}" is not a version; use dotted integers such as 3 or 20261115.2`,
+    `"${shownName(version)}" is not a version; use dotted integers such as 3 or 20261115.2`,
   INVALID_LIMIT: ({ limit }) =>
     `${numberOrCalled(limit)} is not a parallel limit; use a whole number, 0 for unlimited`,
   INVALID_RULE: ({ at, problem }) => `${at}: ${problem}`,
@@ -92,9 +93,6 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
 };
 
 /** What a caller gave goes into a sentence only as far as it can be read. */
-function shortened(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
-}
 
 /** What the library throws: a stable `code`, its typed `details`, and one sentence. Anything else that is thrown is a bug. */
 export class SchedulerError<Code extends ErrorCode = ErrorCode> extends Error {

@@ -6,7 +6,7 @@
 import { type Backoff, DEFAULT_BACKOFF } from "./backoff.ts";
 import { called } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
-import { problemWithText, writeJson } from "./json-value.ts";
+import { problemWithText, shownName, writeJson } from "./json-value.ts";
 import { requireShape } from "./require-shape.ts";
 import type { Resource } from "./resource.ts";
 import type { QueueName } from "./scope.ts";
@@ -227,7 +227,7 @@ function resolveResources(given: readonly Resource[], refuse: Refuse): readonly 
   for (const [index, { name, mode }] of resources.entries()) {
     requireName(name, (problem) => refuse(`resources[${index}].name`, problem));
     if (mode !== "exclusive" && mode !== "shared") {
-      refuse(`resources[${index}].mode`, `"${String(mode)}" is neither "exclusive" nor "shared"`);
+      refuse(`resources[${index}].mode`, `"${shownName(String(mode))}" is neither "exclusive" nor "shared"`);
     }
     if (seen.has(name)) refuse(`resources[${index}].name`, `"${name}" is named twice`);
     seen.add(name);
@@ -262,7 +262,7 @@ function resolvePolicy(spec: TaskSpec, refuse: Refuse): RetryPolicy {
   const backoff = resolveBackoff(spec.retry?.backoff ?? {}, refuse);
   const onLost = spec.onLost ?? "retry";
   if (!["retry", "fail", "resume"].includes(onLost))
-    refuse("onLost", `"${String(onLost)}" is none of "retry", "fail" and "resume"`);
+    refuse("onLost", `"${shownName(String(onLost))}" is none of "retry", "fail" and "resume"`);
   const timeouts = resolveTimeouts(spec.timeouts ?? {}, refuse);
   return { attempts, backoff, onLost, ...(timeouts === null ? {} : { timeouts }) };
 }

@@ -21,7 +21,7 @@ const POLLS_AT_ONCE = 20;
 
 /** The kinds that can be asked. */
 export function pollableKinds(executors: ReadonlyMap<string, Executor>): readonly string[] {
-  return [...executors.values()].flatMap((executor) => ("poll" in executor ? [executor.kind] : []));
+  return [...executors.values()].flatMap((executor) => (executor.poll === undefined ? [] : [executor.kind]));
 }
 
 /** How many more it may ask at once. */

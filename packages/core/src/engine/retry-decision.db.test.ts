@@ -63,6 +63,13 @@ it("the kind decides by the error and the attempt", async () => {
   expect(asked).toEqual([gone, 1]);
 });
 
+it("a kind that decides by a promise decides nothing, and may reject", async () => {
+  // A rejection that nobody handles fails the test run.
+  const retryOn = async (): Promise<never> => await Promise.reject(new Error("later"));
+
+  expect(await after(new Error("x"), retryOn as never)).toMatchObject({ attempts: 2 });
+});
+
 it("the kind says when", async () => {
   expect(await after(new Error("429"), () => ({ afterMs: 60_000 }))).toEqual({
     attempts: 2,

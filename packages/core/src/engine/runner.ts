@@ -23,6 +23,7 @@ import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { messageOf, storable } from "./error-message.ts";
 import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.ts";
 import type { HeldClaim } from "./held-claims.ts";
+import { ignoreRejection } from "./ignore-rejection.ts";
 
 /** What others build on: short, and safe in a log, a metric and a terminal. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
@@ -270,6 +271,7 @@ function decisionOn(error: unknown, executor: Executor, attempt: number): RetryD
   if (error instanceof RetryLaterError) return { afterMs: error.afterMs };
   try {
     const decision = executor.decideRetry?.(error, attempt) ?? "retry";
+    ignoreRejection(decision);
     if (typeof decision === "object") requireDelay("afterMs", decision.afterMs);
     return decision;
   } catch {

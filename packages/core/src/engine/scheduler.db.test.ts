@@ -77,11 +77,18 @@ it("starts once: a second start is refused, also after it was stopped", async ()
   await expect(scheduler.start()).rejects.toMatchObject({ code: "ALREADY_STARTED" });
 });
 
-it("goes on when the one who is told of its events throws", async () => {
-  const scheduler = create({
-    onEvent: () => {
+it.each([
+  [
+    "throws",
+    () => {
       throw new Error("I did not want to know");
     },
+  ],
+  // A rejection that nobody handles fails the test run.
+  ["rejects", (() => Promise.reject(new Error("I did not want to know"))) as () => void],
+])("goes on when the one who is told of its events %s", async (_, onEvent) => {
+  const scheduler = create({
+    onEvent,
   });
   await scheduler.start();
 

@@ -32,6 +32,7 @@ import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
+import { ignoreRejection } from "./ignore-rejection.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
 import { ruleKeeper } from "./rule-keeper.ts";
@@ -279,7 +280,8 @@ function requireFrom(given: number | undefined): number {
 function quietly(listener: Emit): Emit {
   return (event) => {
     try {
-      listener(event);
+      const answer: unknown = listener(event);
+      ignoreRejection(answer);
     } catch {
       // It was told; what it makes of it is its own business.
     }

@@ -93,7 +93,7 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
   const settings: SchedulerSettings = {
     databaseUrl: options.databaseUrl,
     directUrl: options.directUrl ?? options.databaseUrl,
-    tasks: options.tasks ?? [],
+    tasks: [...(options.tasks ?? [])],
     name: options.name ?? defaultName,
     slots: options.slots ?? 10,
     leaseMs: options.leaseMs ?? 60_000,

@@ -39,7 +39,7 @@ export async function releaseReservation(
   const open = await findOpen(tx, reserved.taskId);
   if (open === null) return null;
   await dropReserved(tx, name);
-  await standInLineAgain(tx, open.taskRunId, name, asked);
+  await standInLineAgain(tx, open, name, asked);
   await wakeGates(tx, [wakeResource(name)]);
   return demoted;
 }
@@ -53,18 +53,15 @@ async function findAvailable(tx: Transaction, taskId: string): Promise<readonly 
   return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
 }
 
-async function findOpen(
-  tx: Transaction,
-  taskId: string,
-): Promise<{ readonly taskRunId: TaskRunId; readonly status: string } | null> {
+async function findOpen(tx: Transaction, taskId: string): Promise<TaskRunId | null> {
   const [row] = await tx.query(
-    sql<{ taskRunId: string; status: string }>("findOpenOfReservingTask")`
-      SELECT id AS "taskRunId", status FROM signalbox.task_run
+    sql<{ taskRunId: string }>("findOpenOfReservingTask")`
+      SELECT id AS "taskRunId" FROM signalbox.task_run
        WHERE task_id = ${taskId} AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')
          FOR UPDATE                       -- it may be an attempt that came meanwhile
     `,
   );
-  return row === undefined ? null : { ...row, taskRunId: asTaskRunId(row.taskRunId) };
+  return row === undefined ? null : asTaskRunId(row.taskRunId);
 }
 
 /** It went before everybody because of what was kept for it. If something else still is, it does so further on. */
