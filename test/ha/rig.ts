@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createScheduler, type Scheduler } from "@signalbox/core";
 import pg from "pg";
+import { openPool } from "../../packages/core/src/store/database.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { drain, findLostTasks } from "./drain.ts";
 import type { InstanceOptions } from "./instance.ts";
@@ -93,12 +94,8 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   const clientWire = await openWire(databaseUrl);
   const client = { databaseUrl, ...INSTANCE_SETTINGS, name: "client" };
   const scheduler = createScheduler({ ...client, databaseUrl: clientWire.url, poolSize: 3 });
-  const { laterMs = 0 } = options;
-  const looker = createScheduler({
-    ...client,
-    poolSize: 1,
-    graceMs: (client.graceMs + laterMs) * slowness(),
-  });
+  const looker = createScheduler({ ...client, poolSize: 1 });
+  const looks = openPool({ url: databaseUrl, size: 1, queryTimeoutMs: 10_000, applicationName: "watch" });
   const db = new pg.Pool({ connectionString: databaseUrl, max: 3, query_timeout: 30_000 });
   // A connection that breaks is told by a rejected query; without listeners it would end the tests.
   db.on("error", () => {}).on("connect", (connection) => connection.on("error", () => {}));
@@ -110,7 +107,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await cluster.end();
     await load?.stop();
     await watch?.stop();
-    await Promise.all([scheduler.stop(), looker.stop(), db.ended ? null : db.end()]);
+    await Promise.all([scheduler.stop(), looker.stop(), looks.close(), db.ended ? null : db.end()]);
     await clientWire.close();
   };
   try {
@@ -120,7 +117,8 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await Promise.all(Array.from({ length: count }, async () => await cluster.add()));
     const tolerates = toldTo(options.tolerates);
     load = startLoad({ scheduler, db, random: random.fork("load"), tolerates });
-    watch = startWatch({ db, scheduler: looker, cluster, tolerates, laterMs });
+    const { laterMs = 0 } = options;
+    watch = startWatch({ db, pool: looks, scheduler: looker, cluster, tolerates, laterMs });
     const rig: Rig = {
       postgres,
       databaseUrl,

@@ -2,8 +2,12 @@
 
 export type Sometimes = Readonly<Record<string, number>>;
 
+export function missedIn(counters: Sometimes): readonly string[] {
+  return Object.keys(counters).filter((path) => counters[path] === 0);
+}
+
 export function requireTaken(counters: Sometimes): void {
-  const missed = Object.keys(counters).filter((path) => counters[path] === 0);
+  const missed = missedIn(counters);
   if (missed.length === 0) return;
   throw new Error(
     `Inconclusive: ${missed.join(", ")} never happened, so nothing was shown about it (seen: ${show(counters)})`,
