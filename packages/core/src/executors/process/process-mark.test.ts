@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { hasWarden, ownMark, stateOf, wardenSign } from "./process-mark.ts";
 import { startTimeOf } from "./system-processes.ts";
@@ -59,13 +60,16 @@ onLinux("the mark of a process", () => {
   });
 
   it("does not count as gone what only its parent has not taken note of", async () => {
-    // It never asks after its child, which stays in the list of processes when it has ended.
-    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 300"], {
-      stdio: ["ignore", "pipe", "ignore"],
+    // It never asks after its child, which stays in the list of processes when it has ended. A shell might ask.
+    const parent = spawn("/bin/sh", ["-c", "cat <&3 & echo $!; exec sleep 300"], {
+      stdio: ["ignore", "pipe", "ignore", "pipe"],
     });
     children.push(parent);
-    const [printed] = await once(parent.stdout, "data");
+    const [printed] = await once(parent.stdout as Readable, "data");
     const pid = Number(String(printed));
+    while (!readFileSync(`/proc/${parent.pid}/cmdline`, "latin1").startsWith("sleep"))
+      await new Promise(setImmediate);
+    (parent.stdio[3] as Writable).end();
     while (stateOf(`${pid}:${startTimeOf(pid)}`) === "living") await new Promise(setImmediate);
 
     expect(stateOf(`${pid}:${startTimeOf(pid)}`)).toBe("ending");
