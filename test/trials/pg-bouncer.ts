@@ -50,6 +50,8 @@ export async function startPgBouncer(program: string, serverUrl: string, dir: st
       "pool_mode = transaction",
       "default_pool_size = 12",
       "max_client_conn = 200",
+      // By default it refuses everybody for 15 s after one refused login: longer than anybody may wait to be rescued.
+      "server_login_retry = 1",
       `logfile = ${join(place, "log")}`,
       "",
     ].join("\n"),
