@@ -85,6 +85,7 @@ describe("a process", () => {
       "SIGNALBOX_FENCE",
       "SIGNALBOX_INPUT_FILE",
       "SIGNALBOX_OUTPUT_FILE",
+      "SIGNALBOX_PROCESS_ID",
       "SIGNALBOX_TASK_RUN_ID",
     ]);
     expect(names).toContain(`SIGNALBOX_TASK_RUN_ID=${taskRunId}`);

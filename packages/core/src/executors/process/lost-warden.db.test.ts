@@ -1,5 +1,8 @@
 /** The warden itself is killed: its processes are ended by the instance, and their tasks are interrupted. */
 
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
@@ -147,4 +150,35 @@ describe("a lost warden", () => {
     expect(because).toEqual(["warden_lost"]);
     await processes.close();
   });
+
+  it.runIf(process.platform === "linux")(
+    "leaves nothing behind of a process that kills it with its first act, whether it was told of or not",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "first-act-"));
+      const attempts = Array.from({ length: 6 }, async (_, index) => {
+        const file = join(folder, String(index));
+        const processes = createProcesses();
+        const { start } = processes.of({
+          lease: { life: "a", leaseMs: 60_000, renewedAtMs: monotonicMs, reportTo: () => {} },
+          deadline: null,
+          onEnded: () => {},
+          tell: () => {},
+        });
+        const started = start({
+          argv: ["/bin/sh", "-c", `echo $$ > ${file}; kill -9 $PPID; sleep 100`],
+          cwd: "/",
+          env: { PATH: "/usr/bin:/bin" },
+          graceMs: 100,
+          onOutput: () => {},
+        });
+        await started.then(async ({ ended }) => await ended).catch(() => {});
+        const group = Number(await readFile(file, "latin1"));
+        await processes.close();
+        return [...livingGroups([group])];
+      });
+
+      expect(await Promise.all(attempts)).toEqual(attempts.map(() => []));
+      await rm(folder, { recursive: true });
+    },
+  );
 });

@@ -23,7 +23,7 @@ export interface ProcessDeadline {
 export interface ProcessSpec {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment; nothing is inherited. */
+  /** The whole environment; nothing is inherited. `SIGNALBOX_PROCESS_ID`, the id of this start, is added. */
   readonly env: Readonly<Record<string, string>>;
   /** A file to read standard input from. Default: nothing. */
   readonly stdinFile?: string;
@@ -43,7 +43,10 @@ export interface ProcessEnd {
   readonly told: boolean;
 }
 
-/** The warden is gone, and with it the knowledge whether what it was asked to start has begun. */
+/**
+ * The warden is gone, and with it the knowledge whether what it was asked to start has begun. Nothing of it is left, where the
+ * system shows processes.
+ */
 export class WardenLostError extends Error {
   override readonly name = "WardenLostError";
 

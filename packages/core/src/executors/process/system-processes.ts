@@ -79,8 +79,13 @@ interface Stat {
   readonly state: string;
   readonly parentId: number;
   readonly groupId: number;
+  /** A thread of the kernel, which runs no program. */
+  readonly isKernel: boolean;
   readonly startTime: string;
 }
+
+/** PF_KTHREAD. */
+const KERNEL_FLAG = 0x20_0000;
 
 /** Null where it is not to be seen, for whatever reason. */
 export function readStat(pid: string): Stat | null {
@@ -92,13 +97,19 @@ export function readStat(pid: string): Stat | null {
 }
 
 /** Null only where it has ended in this very moment. */
-function statOf(pid: string): Stat | null {
+export function statOf(pid: string): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name of the program is in parentheses and may contain anything, also parentheses.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const [state = "", parentId, groupId] = fields;
-    return { state, parentId: Number(parentId), groupId: Number(groupId), startTime: fields[19] ?? "" };
+    return {
+      state,
+      parentId: Number(parentId),
+      groupId: Number(groupId),
+      isKernel: (Number(fields[6]) & KERNEL_FLAG) !== 0,
+      startTime: fields[19] ?? "",
+    };
   } catch (error) {
     if (["ENOENT", "ESRCH"].includes(codeOf(error))) return null;
     throw error;

@@ -6,15 +6,13 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { endOrphans } from "./end-orphans.ts";
 import { type FrozenWatch, PATIENCE, type Patience, watchForFrozen } from "./frozen-watch.ts";
-import {
-  type ProcessEnd,
-  type ProcessSpec,
-  type RunningProcess,
-  WardenLostError,
-} from "./running-process.ts";
+import { type ProcessSpec, type RunningProcess, WardenLostError } from "./running-process.ts";
+import { START_MARK } from "./start-mark.ts";
 import { startWarden } from "./start-warden.ts";
-import { killWithChildren, livingGroups, signalGroup } from "./system-processes.ts";
+import { killWithChildren } from "./system-processes.ts";
+import { type Child, finish, newChild, withResolvers } from "./warden-child.ts";
 import { lastWordsIn } from "./warden-folder.ts";
 import {
   BEAT_SOCKET,
@@ -40,30 +38,7 @@ export interface Warden {
   close(): Promise<void>;
 }
 
-/** One process: from the request until everything it printed has been read. */
-interface Child {
-  readonly spec: ProcessSpec;
-  /** Neither it nor what it started prints any more. */
-  readonly onSilent: () => void;
-  readonly outputs: Set<Socket>;
-  pid: number | null;
-  /** How many of its two outputs have been read to their end. */
-  closedOutputs: number;
-  readonly started: PromiseWithResolvers<RunningProcess>;
-  readonly ended: PromiseWithResolvers<ProcessEnd>;
-  end: ProcessEnd | null;
-}
-
-interface PromiseWithResolvers<Value> {
-  readonly promise: Promise<Value>;
-  readonly resolve: (value: Value) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** What escaped from the group may keep an output open for ever. What was printed before the end is read much sooner. */
-const READ_REST_MS = 1_000;
 const CLOSE_PATIENCE_MS = 10_000;
-const LOOK_MS = 10;
 
 /** `onLost` is called once when the warden has ended, whatever the reason. */
 export async function openWarden(
@@ -83,7 +58,7 @@ export async function openWarden(
       server.close();
       onLost();
       // It removes its folder itself, unless it was killed.
-      endOrphans(children)
+      endOrphans(children, commandOf(warden))
         .then(async () => await remove(folder))
         .then(resolve, resolve);
     };
@@ -116,8 +91,7 @@ export async function openWarden(
       // Of what prints no more the end should be known soon.
       const child = newChild(spec, () => frozen.askUnless(child.ended.promise, 0));
       children.set(id, child);
-      const { argv, cwd, env, stdinFile = null, graceMs } = spec;
-      send({ kind: "start", id, lease, deadline, argv, cwd, env, stdinFile, graceMs });
+      send({ kind: "start", id, lease, deadline, ...marked(spec, id) });
       frozen.askUnless(child.started.promise, 0);
       return await child.started.promise;
     },
@@ -129,6 +103,13 @@ export async function openWarden(
       server.close();
     },
   };
+}
+
+function marked(
+  { argv, cwd, env, stdinFile, graceMs }: ProcessSpec,
+  id: string,
+): Pick<StartMessage, "argv" | "cwd" | "env" | "stdinFile" | "graceMs"> {
+  return { argv, cwd, env: { ...env, [START_MARK]: id }, stdinFile: stdinFile ?? null, graceMs };
 }
 
 async function endsOf(children: ReadonlyMap<string, Child>): Promise<void> {
@@ -156,6 +137,11 @@ async function startOrTidyUp(
 
 async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
+}
+
+/** As the system shows it. */
+function commandOf({ spawnargs }: ChildProcess): string {
+  return spawnargs.map((argument) => `${argument}\0`).join("");
 }
 
 function notStarted(why: string): Error {
@@ -186,23 +172,6 @@ function hear(
     const { exitCode, signal, because, told } = message;
     finish(children, id, { exitCode, signal, because, told });
   }
-}
-
-/** The group is gone; what it printed may still be on its way. */
-function finish(children: Map<string, Child>, id: string, end: ProcessEnd): void {
-  const child = children.get(id);
-  if (child === undefined) return;
-  child.end = end;
-  if (child.closedOutputs < 2) {
-    const giveUp = setTimeout(() => {
-      for (const output of child.outputs) output.destroy();
-      child.ended.resolve(end);
-    }, READ_REST_MS);
-    void child.ended.promise.then(() => clearTimeout(giveUp));
-  } else {
-    child.ended.resolve(end);
-  }
-  void child.ended.promise.then(() => children.delete(id));
 }
 
 /** Each output is a connection of its own that begins with a line: whose it is, and which. */
@@ -249,50 +218,4 @@ function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", f
     if (child.end === null) child.onSilent();
     else child.ended.resolve(child.end);
   });
-}
-
-/** The warden is lost: nobody else knows its groups now. Each ends by itself, so that none waits for another. */
-async function endOrphans(children: Map<string, Child>): Promise<void> {
-  const known = new Map<string, number>();
-  for (const [id, { pid, started, end }] of children) {
-    if (pid === null) {
-      children.delete(id);
-      started.reject(new WardenLostError());
-    } else if (end === null) {
-      known.set(id, pid);
-      signalGroup(pid, "SIGKILL");
-    }
-  }
-  while (known.size > 0) {
-    const living = livingGroups([...known.values()]);
-    for (const [id, pid] of known) {
-      if (living.has(pid)) continue;
-      known.delete(id);
-      finish(children, id, { exitCode: null, signal: null, because: "warden_lost", told: true });
-    }
-    if (known.size > 0) await wait(LOOK_MS);
-  }
-}
-
-function newChild(spec: ProcessSpec, onSilent: () => void): Child {
-  return {
-    spec,
-    onSilent,
-    outputs: new Set(),
-    pid: null,
-    closedOutputs: 0,
-    started: withResolvers(),
-    ended: withResolvers(),
-    end: null,
-  };
-}
-
-function withResolvers<Value>(): PromiseWithResolvers<Value> {
-  let resolve: (value: Value) => void = () => {};
-  let reject: (error: Error) => void = () => {};
-  const promise = new Promise<Value>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
 }
