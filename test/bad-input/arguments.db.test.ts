@@ -1,10 +1,17 @@
 /** Calls with arguments that no type would let through: refused with a code and one sentence, before anything is sent. */
 
 import * as core from "@signalbox/core";
-import { createScheduler, defineTask, exclusive, type Scheduler, SchedulerError } from "@signalbox/core";
+import {
+  createScheduler,
+  defineTask,
+  type ExecutionContext,
+  exclusive,
+  type Scheduler,
+  SchedulerError,
+} from "@signalbox/core";
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../packages/core/test/fixture.ts";
-import { type CallName, call, goodArguments, kindOf, spoil } from "./arguments.ts";
+import { type CallName, call, GOOD_PROCESS, goodArguments, kindOf, spoil } from "./arguments.ts";
 
 const box = await openFixture(inject("adminUrl"));
 const scheduler = createScheduler({ databaseUrl: box.db.url, tasks: [echo] });
@@ -223,6 +230,65 @@ it("options of a task that are no object are refused where the task is made", ()
   expect(() =>
     defineTask({ kind: "b", run: () => 1 }).task(1, { resources: [exclusive("r")] }),
   ).not.toThrow();
+});
+
+/** Inside an execution. */
+async function withProcesses(
+  use: (processes: ExecutionContext["processes"]) => Promise<void>,
+): Promise<void> {
+  const user = defineTask<null>({ kind: "user", run: async (_, { processes }) => await use(processes) });
+  const manual = await box.scheduler({ tasks: [user] });
+  const { taskRunId } = await manual.enqueue(user.task(null));
+  await manual.runUntilIdle();
+  expect(await manual.get(taskRunId)).toMatchObject({ status: "DONE", error: null });
+}
+
+it("a process to start, and the grace to stop it with, are refused with every member of a wrong type", async () => {
+  const wrong: string[] = [];
+  const tryOut = async (where: string, mustBeRefused: boolean, act: () => unknown): Promise<void> => {
+    const error: unknown = await Promise.resolve()
+      .then(act)
+      .then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+    const isOurs = error instanceof SchedulerError && /^.{1,600}$/.test(error.message);
+    if (mustBeRefused && (!isOurs || error.code !== "INVALID_ARGUMENT"))
+      wrong.push(`${where}: ${String(error)}`);
+  };
+  await withProcesses(async (processes) => {
+    const start = processes.start as (...given: readonly unknown[]) => ReturnType<typeof processes.start>;
+    for (const { where, given, mustBeRefused } of spoil("processes.start", [GOOD_PROCESS]))
+      await tryOut(where, mustBeRefused, async () => await (await start(...given)).ended);
+    const running = await processes.start({ ...GOOD_PROCESS, argv: ["sleep", "100"] });
+    const stop = running.stop as (...given: readonly unknown[]) => void;
+    for (const { where, given, mustBeRefused } of spoil("stop", [1]))
+      await tryOut(where, mustBeRefused, () => stop(...given));
+    expect((await running.ended).signal).toBe("SIGTERM");
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+it("what a caller of JavaScript gets wrong about a process is said in one sentence", async () => {
+  const rows: readonly (readonly [spec: unknown, sentence: string])[] = [
+    [undefined, "spec: is missing; give an object with argv and cwd and env and graceMs and onOutput"],
+    [{ ...GOOD_PROCESS, onOutput: undefined }, "onOutput: is missing; give a function"],
+    [{ ...GOOD_PROCESS, onoutput: () => {} }, "spec: has no onoutput; did you mean onOutput?"],
+    [{ ...GOOD_PROCESS, argv: "ls -l" }, "argv: is a text; give a list of texts"],
+    [{ ...GOOD_PROCESS, argv: [] }, "argv: is not a list that begins with a program"],
+    [{ ...GOOD_PROCESS, argv: ["ls", 5] }, "argv[1]: is a number; give a text"],
+    [{ ...GOOD_PROCESS, argv: ["ls", "a\u0000"] }, "argv[1]: contains a NUL character"],
+    [{ ...GOOD_PROCESS, env: { A: 1 } }, "env.A: is not a text"],
+    [{ ...GOOD_PROCESS, graceMs: -1 }, "graceMs: is not between 0 and 3600000 milliseconds"],
+  ];
+  const told: unknown[] = [];
+  await withProcesses(async ({ start }) => {
+    for (const [spec] of rows)
+      await start(spec as never).catch((error: Error) => told.push([spec, error.message]));
+  });
+
+  expect(told).toEqual(rows);
 });
 
 it("a wrong value is told from a right one here", () => {

@@ -8,6 +8,7 @@ import type {
   EnqueueManyOptions,
   FollowLogOptions,
   letGo,
+  ProcessSpec,
   Scheduler,
   SchedulerOptions,
   TaskSpec,
@@ -15,6 +16,8 @@ import type {
 
 type Functions = "createScheduler" | "defineProcess" | "defineTask" | "exclusive" | "letGo" | "shared";
 export type CallName = keyof Scheduler | Functions;
+/** What an execution is handed, by its context. */
+type ContextCall = "processes.start" | "stop";
 
 const ID = "0199a000-0000-7000-8000-000000000000";
 const SPEC: Required<TaskSpec> = {
@@ -134,6 +137,15 @@ export function goodArguments(
   };
 }
 
+export const GOOD_PROCESS: Required<ProcessSpec> = {
+  argv: ["true"],
+  cwd: "/",
+  env: { PATH: "/usr/bin:/bin" },
+  stdinFile: "/dev/null",
+  graceMs: 1,
+  onOutput: () => {},
+};
+
 /** What may be anything, or have more than is known, at a place of the arguments of a call. */
 const FREE: Partial<Record<CallName, RegExp>> = {
   enqueue: /^\[0\]\.(?:input|resources\[0\]\.more)$/,
@@ -169,8 +181,9 @@ interface Spoiled {
   readonly mustBeRefused: boolean;
 }
 
-export function* spoil(name: CallName, good: readonly unknown[]): Generator<Spoiled> {
-  const isFree = (path: string): boolean => FREE[name]?.test(path) === true;
+export function* spoil(name: CallName | ContextCall, good: readonly unknown[]): Generator<Spoiled> {
+  const free: Partial<Record<string, RegExp>> = FREE;
+  const isFree = (path: string): boolean => free[name]?.test(path) === true;
   for (const { path, value, replaced } of placesIn(good, "", (whole) => whole)) {
     for (const wrong of WRONG) {
       const isWrong = kindOf(wrong) !== kindOf(value) && kindOf(wrong) !== "nothing";

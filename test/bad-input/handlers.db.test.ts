@@ -10,6 +10,7 @@ import {
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import type { Outcome } from "../../packages/core/src/domain/settlement.ts";
 import { createSettler } from "../../packages/core/src/engine/settler.ts";
+import { livingGroups } from "../../packages/core/src/executors/process/system-processes.ts";
 import type { ManualScheduler } from "../../packages/core/src/testing/manual-scheduler.ts";
 import { echo, openFixture } from "../../packages/core/test/fixture.ts";
 import { waitUntil } from "../../packages/core/test/wait-until.ts";
@@ -186,6 +187,55 @@ describe("what is thrown", () => {
     );
 
     expect(ends).toEqual(codes.map(() => failed("HANDLER_FAILED", "said")));
+  });
+});
+
+describe("what a handler does with the output of a process", () => {
+  const spec = { argv: ["sh", "-c", "echo said; exec sleep 100"], cwd: "/", graceMs: 100 };
+  const env = { PATH: "/usr/bin:/bin" };
+
+  it("and throws ends the process and then itself, and nobody else", async () => {
+    const groups: number[] = [];
+    const throwing: readonly (() => void)[] = [
+      () => {
+        throw new Error("sprung");
+      },
+      async () => {
+        await Promise.reject(new Error("sprung later"));
+      },
+    ];
+    const ends = await endsOf(
+      ...throwing.map(
+        (onOutput): Run =>
+          async ({ processes }) => {
+            const neighbour = await processes.start({ ...spec, env, argv: ["true"], onOutput: () => {} });
+            const { pid, ended } = await processes.start({ ...spec, env, onOutput });
+            groups.push(pid);
+            expect(await neighbour.ended).toMatchObject({ exitCode: 0 });
+            await ended.finally(() => expect(livingGroups([pid])).toEqual(new Set()));
+          },
+      ),
+    );
+
+    expect(ends).toEqual([failed("HANDLER_FAILED", "sprung"), failed("HANDLER_FAILED", "sprung later")]);
+    expect(livingGroups(groups)).toEqual(new Set());
+  });
+
+  it("and throws is its own affair where it does not ask how the process ended", async () => {
+    let tell = (): void => {};
+    const sprung = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const end = await endOf(async ({ processes }) => {
+      const onOutput = (): never => {
+        tell();
+        throw new Error("sprung");
+      };
+      await processes.start({ ...spec, env, onOutput });
+      await sprung;
+    });
+
+    expect(end?.status).toBe("DONE");
   });
 });
 

@@ -7,14 +7,9 @@ import { requireOptions } from "../../domain/require-shape.ts";
 import { flag, number, objectOf, openObjectOf, text } from "../../domain/shape.ts";
 import { requireKind, type TaskDefinition, taskOf } from "../define-task.ts";
 import { type ExecutionContext, ExecutionFailedError, ExecutionStoppedError } from "../executor.ts";
-import {
-  type CheckedProcess,
-  checkGrace,
-  checkProcessInput,
-  checkText,
-  type ProcessInput,
-} from "./process-input.ts";
+import { type CheckedProcess, checkGrace, checkProcessInput, type ProcessInput } from "./process-input.ts";
 import { readOutput, watchForOutputLine } from "./process-output.ts";
+import { checkProcessEnv, refuseArgument } from "./process-spec.ts";
 import type { ProcessEnd, RunningProcess } from "./running-process.ts";
 
 /** What all processes of this kind have in common. */
@@ -81,19 +76,15 @@ function resolveDefinition(given: ProcessDefinition | undefined): Required<Proce
   const { kind, env, root, allowShell, graceMs } = given ?? {};
   const definition: Required<ProcessDefinition> = {
     kind: kind ?? "process",
-    env: env ?? { PATH: DEFAULT_PATH },
+    // A copy: what was checked is what is used, whatever becomes of the caller's.
+    env: checkProcessEnv(env ?? { PATH: DEFAULT_PATH }),
     root: root ?? process.cwd(),
     allowShell: allowShell ?? false,
     graceMs: graceMs ?? DEFAULT_GRACE_MS,
   };
   requireKind(definition.kind);
-  checkGrace(definition.graceMs, refuse);
-  for (const [name, value] of Object.entries(definition.env)) checkText(`env.${name}`, value, refuse);
+  checkGrace(definition.graceMs, refuseArgument);
   return definition;
-}
-
-function refuse(at: string, problem: string): never {
-  throw new SchedulerError("INVALID_ARGUMENT", { at, problem });
 }
 
 async function run(wanted: CheckedProcess, folder: string, context: ExecutionContext): Promise<unknown> {

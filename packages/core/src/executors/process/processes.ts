@@ -7,6 +7,9 @@ import { randomUUID } from "node:crypto";
 import { access, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Patience } from "./frozen-watch.ts";
+import { guardOutput } from "./guard-output.ts";
+import { checkGrace } from "./process-input.ts";
+import { checkProcessSpec, refuseArgument } from "./process-spec.ts";
 import {
   type LeaseSource,
   type ProcessDeadline,
@@ -97,7 +100,8 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
       home = await open();
       return await mkdtemp(join(home.folder, "task-"));
     },
-    start: async (spec) => {
+    start: async (given) => {
+      const spec = checkProcessSpec(given);
       const warden = await open();
       if (isOver) throw new Error("The execution is over");
       if (home !== null && home !== warden) {
@@ -108,6 +112,7 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
       const child = startUnder(terms, warden, spec);
       running.add(child);
       const forget = (): boolean => running.delete(child);
+      // Waited for here in any case: an end that nobody asks for must not be a rejection that nobody handles.
       child.then(async ({ ended }) => await ended).then(forget, forget);
       return await child;
     },
@@ -131,8 +136,10 @@ async function startUnder(
 ): Promise<RunningProcess> {
   lease.reportTo(warden.beatSocket);
   const { life, leaseMs } = lease;
+  const output = guardOutput(spec.onOutput, () => child.stop(spec.graceMs));
+  const guarded = { ...spec, onOutput: output.onOutput };
   const child = await warden
-    .start(randomUUID(), spec, {
+    .start(randomUUID(), guarded, {
       lease: { life, leaseMs, renewedAtMs: lease.renewedAtMs() },
       deadline: deadline && { atMs: deadline.atMs, graceMs: Math.min(spec.graceMs, deadline.maxGraceMs) },
     })
@@ -145,7 +152,8 @@ async function startUnder(
   const ended = child.ended.then((end) => {
     tell({ type: "process.ended", pid, startTime, ...end });
     if (end.because !== null) onEnded(end.because);
+    output.rethrow();
     return end;
   });
-  return { ...child, ended };
+  return { ...child, ended, stop: (graceMs) => child.stop(checkGrace(graceMs, refuseArgument)) };
 }

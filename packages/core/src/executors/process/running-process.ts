@@ -29,7 +29,10 @@ export interface ProcessSpec {
   readonly stdinFile?: string;
   /** From TERM to KILL, for whatever of the group is left when its first process has ended. */
   readonly graceMs: number;
-  /** Called with what it prints, not before `start` has resolved. */
+  /**
+   * Called with what it prints, not before `start` has resolved. What it answers is not waited for. When it throws or rejects,
+   * it is not called again, the group is stopped with its grace, and `ended` rejects with that.
+   */
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 }
 
@@ -61,9 +64,12 @@ export interface RunningProcess {
   readonly pid: number;
   /** In ticks since the machine was started, where the system tells (Linux): with the pid it names one process for ever. */
   readonly startTime: string | null;
-  /** Resolves when nothing of its process group is left. */
+  /** Settled when nothing of its process group is left. Rejects only with what `onOutput` threw. */
   readonly ended: Promise<ProcessEnd>;
-  /** TERM to the whole group, KILL after the grace; at the latest when it has run for too long, and shortly before the lease ends. */
+  /**
+   * TERM to the whole group, KILL after the grace, at most 3600000 ms; at the latest when it has run for too long, and
+   * shortly before the lease ends.
+   */
   readonly stop: (graceMs: number) => void;
 }
 
@@ -78,6 +84,6 @@ export interface ProcessHost {
    * does when the warden is lost: then nothing more is started.
    */
   readonly makeFolder: () => Promise<string>;
-  /** Rejects with what the system said when the process could not be started. When the warden was lost, the signal is aborted. */
+  /** Rejects with INVALID_ARGUMENT when the spec is none, and with what the system said when the process could not be started. When the warden was lost, the signal is aborted. */
   readonly start: (spec: ProcessSpec) => Promise<RunningProcess>;
 }

@@ -1,0 +1,44 @@
+/** What a function asks of a process, checked and copied before anything is started. */
+
+import { SchedulerError } from "../../domain/errors.ts";
+import { requireMembers } from "../../domain/require-shape.ts";
+import { callable, isGiven, listOf, number, objectOf, openObjectOf, text } from "../../domain/shape.ts";
+import { checkGrace, checkText } from "./process-input.ts";
+import type { ProcessSpec } from "./running-process.ts";
+
+const SPEC = objectOf<ProcessSpec>(
+  {
+    argv: listOf(text, "a list of texts"),
+    cwd: text,
+    env: openObjectOf({}, []),
+    stdinFile: text,
+    graceMs: number,
+    onOutput: callable,
+  },
+  ["argv", "cwd", "env", "graceMs", "onOutput"],
+);
+
+export function checkProcessSpec(given: ProcessSpec): ProcessSpec {
+  requireMembers("INVALID_ARGUMENT", "spec", given, SPEC);
+  const { stdinFile, onOutput } = given;
+  const argv = [...given.argv].map((argument, at) => checkText(`argv[${at}]`, argument, refuseArgument));
+  if ((argv[0] ?? "") === "") refuseArgument("argv", "is not a list that begins with a program");
+  return {
+    argv,
+    cwd: checkText("cwd", given.cwd, refuseArgument),
+    env: checkProcessEnv(given.env),
+    ...(isGiven(stdinFile) ? { stdinFile: checkText("stdinFile", stdinFile, refuseArgument) } : {}),
+    graceMs: checkGrace(given.graceMs, refuseArgument),
+    onOutput,
+  };
+}
+
+export function checkProcessEnv(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const env = { ...given };
+  for (const [name, value] of Object.entries(env)) checkText(`env.${name}`, value, refuseArgument);
+  return env;
+}
+
+export function refuseArgument(at: string, problem: string): never {
+  throw new SchedulerError("INVALID_ARGUMENT", { at, problem });
+}
