@@ -3,7 +3,7 @@
  * pids, and stays. Nobody beats.
  */
 
-import { monotonicMs } from "../src/engine/monotonic.ts";
+import { monotonicMs } from "../src/executors/monotonic.ts";
 import { createProcesses } from "../src/executors/process/processes.ts";
 
 const host = createProcesses().of({

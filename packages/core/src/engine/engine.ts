@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Executor } from "../executors/executor.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import type { Pool } from "../store/database.ts";
 import { type InstanceHealth, keepHealth } from "./health.ts";
@@ -20,7 +21,6 @@ import {
   watcherLoop,
 } from "./loops.ts";
 import { Memberships } from "./membership.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import { createSettler, type Settler } from "./settler.ts";

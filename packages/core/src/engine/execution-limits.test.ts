@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Timeouts } from "../domain/settlement.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { limitExecution, processTerms } from "./execution-limits.ts";
 import { type HeldClaim, HeldClaims } from "./held-claims.ts";
-import { monotonicMs } from "./monotonic.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

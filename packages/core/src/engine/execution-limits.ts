@@ -2,11 +2,11 @@
 
 import type { Outcome, PollAgain } from "../domain/settlement.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { LEFT_BEHIND_GRACE_MS, type ProcessTerms } from "../executors/process/processes.ts";
 import type { LeaseSource } from "../executors/process/running-process.ts";
 import { namedOf } from "./finished.ts";
 import { type HeldClaim, stopExecution } from "./held-claims.ts";
-import { monotonicMs } from "./monotonic.ts";
 import type { Emit } from "./telemetry.ts";
 
 /** A look at an outside job is short; a longer one is given up and done again. */

@@ -2,8 +2,8 @@
 
 import type { TaskRunId } from "../domain/ids.ts";
 import { ExecutionStoppedError } from "../executors/executor.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
-import { monotonicMs } from "./monotonic.ts";
 
 export interface HeldClaim {
   readonly claim: Claim;

@@ -2,12 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
 import { closeDatabase } from "../../test/close-database.ts";
 import type { InstanceId } from "../domain/ids.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { openPool, type Pool } from "../store/database.ts";
 import { joinCluster } from "../store/instances/instance.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/test-database.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { type LeaseRenewer, startLeaseRenewer } from "./lease-renewer.ts";
-import { monotonicMs } from "./monotonic.ts";
 
 const LEASE_MS = 2_000;
 const BEAT_MS = 200;

@@ -2,12 +2,12 @@
 
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { settle } from "../domain/settlement.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { LeaseSource } from "../executors/process/running-process.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
 import type { LeaseRenewer } from "./lease-renewer.ts";
 import type { LeaseMessage } from "./lease-thread.ts";
-import { monotonicMs } from "./monotonic.ts";
 import type { WatchedClaim } from "./overdue-watch.ts";
 
 export interface LeaseKeeperOptions {

@@ -9,10 +9,10 @@ import { echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntil, waitUntilBlocked } from "../../test/wait-until.ts";
 import { exclusive } from "../domain/resource.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
 import type { LeaseMessage, LeaseOrder, LeaseThreadData } from "./lease-thread.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { rescueOnce } from "./rescuer.ts";
 import { startThread } from "./start-thread.ts";
 

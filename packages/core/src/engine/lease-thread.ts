@@ -8,11 +8,11 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { line } from "../executors/process/warden-messages.ts";
 import { openPool } from "../store/database.ts";
 import { renewOnce } from "../store/instances/renew.ts";
 import { type LeaseMemory, openLeaseMemory } from "./lease-memory.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { type WatchRequest, watchOverdue } from "./overdue-watch.ts";
 
 export interface LeaseThreadData {

@@ -3,11 +3,11 @@
 import { inspect } from "node:util";
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { LOG_HEAD_BYTES, LOG_STREAMS, type LogStream } from "../domain/log.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { Pool } from "../store/database.ts";
 import { type LogWrite, writeLogs } from "../store/logs/write.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { LogBacklog } from "./log-backlog.ts";
-import { monotonicMs } from "./monotonic.ts";
 import type { Emit } from "./telemetry.ts";
 
 interface TaskRunLog {

@@ -1,6 +1,6 @@
 /** The one loop there is; everything else is a pass. Wakes at once, loses no wake-up, survives a throw. */
 
-import { monotonicMs } from "./monotonic.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 
 export interface LoopOptions {
   readonly name: string;

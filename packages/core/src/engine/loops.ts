@@ -1,13 +1,13 @@
 /** The loops of a started instance: who runs which pass when, and what wakes whom. */
 
 import type { TaskRunId } from "../domain/ids.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { msUntilNextPoll } from "../store/outside-jobs/take.ts";
 import { isAnyReady } from "../store/task-runs/claim.ts";
 import { beginExecution } from "./begin-execution.ts";
 import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
 import { createLoop, type Loop } from "./loop.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { freePolls, pollableKinds, takeDueOnce } from "./poller.ts";
 import { type PromoteRequest, type PromotionPass, promoteOnce } from "./promoter.ts";

@@ -4,6 +4,7 @@
  */
 
 import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { ownMark } from "../executors/process/process-mark.ts";
 import type { Pool } from "../store/database.ts";
 import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
@@ -12,7 +13,6 @@ import { namedOf } from "./finished.ts";
 import { HeldClaims, stopExecution } from "./held-claims.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { type LeaseRenewer, startLeaseRenewer } from "./lease-renewer.ts";
-import { monotonicMs } from "./monotonic.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
 

@@ -4,10 +4,10 @@ import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { waitUntil } from "../../test/wait-until.ts";
 import { settle } from "../domain/settlement.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import { keepLease } from "./lease-keeper.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { type OverdueWatch, watchOverdue } from "./overdue-watch.ts";
 
 const box = await openFixture(inject("adminUrl"));

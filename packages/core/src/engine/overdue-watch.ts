@@ -6,10 +6,10 @@
 
 import type { InstanceId, RunId, TaskRunId } from "../domain/ids.ts";
 import type { Settlement } from "../domain/settlement.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { Pool } from "../store/database.ts";
 import { notifyChannels } from "../store/notify.ts";
 import { settleTaskRuns } from "../store/task-runs/settle.ts";
-import { monotonicMs } from "./monotonic.ts";
 
 export interface WatchedClaim {
   readonly taskRunId: TaskRunId;

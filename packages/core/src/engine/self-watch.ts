@@ -3,7 +3,7 @@
  * they were told to stop. Both are told when they change.
  */
 
-import { monotonicMs } from "./monotonic.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { Emit } from "./telemetry.ts";
 
 export interface SelfWatchOptions {

@@ -2,11 +2,11 @@
 
 import type { InstanceId } from "../domain/ids.ts";
 import { type Decision, decide, type Outcome } from "../domain/settlement.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import { isRefusedRow, isRefusedValue, type Pool } from "../store/database.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { type DecisionOf, type Finished, isOf } from "./finished.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { notStorable, recordEnds } from "./record-ends.ts";
 import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";

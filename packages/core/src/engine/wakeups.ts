@@ -3,10 +3,10 @@
  * sent after the commit and coalesced, because inside every transaction it costs two thirds of the throughput.
  */
 
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { Database } from "../store/database.ts";
 import { type Listener, listen } from "../store/listen.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
-import { monotonicMs } from "./monotonic.ts";
 import type { Emit } from "./telemetry.ts";
 
 export interface Wakeups {

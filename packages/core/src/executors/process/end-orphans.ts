@@ -4,10 +4,11 @@
  */
 
 import { setTimeout as wait } from "node:timers/promises";
+import { monotonicMs } from "../monotonic.ts";
 import { ownMark } from "./process-mark.ts";
 import { WardenLostError } from "./running-process.ts";
 import { type Look, lookForStarts } from "./start-mark.ts";
-import { livingGroups, monotonicMs, signalGroup } from "./system-processes.ts";
+import { livingGroups, signalGroup } from "./system-processes.ts";
 import { type Child, finish } from "./warden-child.ts";
 
 const LOOK_MS = 10;

@@ -8,9 +8,10 @@ import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import type { ManualScheduler } from "../../testing/manual-scheduler.ts";
 import { defineTask, type TaskDefinition, type TaskOptions } from "../define-task.ts";
+import { monotonicMs } from "../monotonic.ts";
 import { defineProcess } from "./define-process.ts";
 import { createProcesses, type ProcessTerms } from "./processes.ts";
-import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
+import { childrenOf, livingGroups } from "./system-processes.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);

@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
+import { monotonicMs } from "../monotonic.ts";
 import { defineProcess } from "./define-process.ts";
 import { PATIENCE } from "./frozen-watch.ts";
 import { createProcesses } from "./processes.ts";
-import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
+import { childrenOf, livingGroups } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
 import { BEAT_SOCKET, OUTPUT_SOCKET } from "./warden-messages.ts";
 

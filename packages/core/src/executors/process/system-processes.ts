@@ -3,11 +3,6 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** All processes of this machine share it, so that times of one can be compared by another. */
-export function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
-
 /**
  * To the whole group. One that is gone already needs nothing more, and one that has become another user's (by sudo or su) goes
  * on until it ends by itself: neither is a reason to leave other groups alone.

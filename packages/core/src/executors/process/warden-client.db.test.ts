@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitUntil } from "../../../test/wait-until.ts";
-import { childrenOf, livingGroups, monotonicMs } from "./system-processes.ts";
+import { monotonicMs } from "../monotonic.ts";
+import { childrenOf, livingGroups } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
 import { OUTPUT_SOCKET } from "./warden-messages.ts";
 

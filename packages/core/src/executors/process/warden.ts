@@ -8,9 +8,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, rmSync } from "node:fs";
 import { connect, createServer, Socket } from "node:net";
 import { join } from "node:path";
+import { monotonicMs } from "../monotonic.ts";
 import { isTooLate, nextAct, type WatchedGroup } from "./group-watch.ts";
 import type { ProcessEnd } from "./running-process.ts";
-import { livingGroups, monotonicMs, signalGroup, startTimeOf } from "./system-processes.ts";
+import { livingGroups, signalGroup, startTimeOf } from "./system-processes.ts";
 import {
   BEAT_SOCKET,
   type FromWarden,

@@ -1,7 +1,0 @@
-/**
- * Milliseconds on a clock that never jumps and is the same in every thread of the process (the zero of
- * `performance.now()` is each thread's own start).
- */
-export function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
