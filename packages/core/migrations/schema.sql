@@ -207,6 +207,15 @@ CREATE TABLE signalbox.ready (
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX ready_closing ON signalbox.ready USING btree (open_until) WHERE (open_until < 'infinity'::timestamp with time zone);
 
+CREATE TABLE signalbox.recall (
+  scope text NOT NULL,
+  because text NOT NULL,
+  after_slot integer NOT NULL DEFAULT '-1'::integer,
+  to_slot integer NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT recall_pkey PRIMARY KEY (scope)
+);
+
 CREATE TABLE signalbox.resource_use (
   name text NOT NULL,
   exclusive integer NOT NULL,

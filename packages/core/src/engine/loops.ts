@@ -68,8 +68,8 @@ function createNet(pollIntervalMs: number): {
       // What came with a late transaction under older rules has told nobody: no wake was written for it.
       return { straysToo: nowMs >= nextStraysAtMs };
     },
-    passed: (looks, { sweptTo, sweepOver }) => {
-      if (looks.straysToo === true) nextStraysAtMs = monotonicMs() + pollIntervalMs;
+    passed: (looks, { straysLeft, sweptTo, sweepOver }) => {
+      if (looks.straysToo === true) nextStraysAtMs = monotonicMs() + (straysLeft ? 0 : pollIntervalMs);
       if (looks.sweepAfter === undefined) return;
       sweepAfter = sweptTo;
       if (sweepOver) nextSweepAtMs = monotonicMs() + SWEEP_MS;

@@ -20,6 +20,7 @@ import { takeRateSlots } from "../store/holds/rates.ts";
 import { takeHolds } from "../store/holds/take.ts";
 import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
+import { type RecallBite, recallBite } from "../store/rules/recall.ts";
 import {
   findAfter,
   findNewAndDue,
@@ -60,6 +61,8 @@ export type PromotionPass =
       readonly refused: readonly TooSmall[];
       /** Why others like them have not; null: there are none. The rest of the pass is committed. */
       readonly unrefused: unknown;
+      /** There are more of these that only a pass with `straysToo` finds. */
+      readonly straysLeft: boolean;
       /** There was more to look at than one pass takes. */
       readonly more: boolean;
       /** When time alone opens or closes a gate. */
@@ -85,7 +88,7 @@ export async function promoteOnce(request: PromoteRequest): Promise<PromotionPas
     return await begin(tx, request);
   });
   if (begun === null) return { kind: "lock_missed" };
-  const { demoted, strays } = begun;
+  const { demoted, straysLeft } = begun;
   const { isOutOfOrder, ...decided } = begun.decided ?? (await decideApart(request));
   const { refused, unrefused } = isOutOfOrder ? await refuseAll(pool, batchSize) : NOBODY_REFUSED;
   return {
@@ -95,15 +98,15 @@ export async function promoteOnce(request: PromoteRequest): Promise<PromotionPas
     refused,
     unrefused,
     // Who waited for those that were refused is woken.
-    more: decided.more || refused.length > 0 || demoted.length >= batchSize,
-    sweepOver: decided.sweepOver && strays < batchSize,
+    more: decided.more || refused.length > 0 || demoted.length >= batchSize || straysLeft,
+    straysLeft,
+    sweepOver: decided.sweepOver && !straysLeft,
   };
 }
 
 interface Begun {
   readonly demoted: readonly TaskRunId[];
-  /** How many of these came to be AVAILABLE under older rules, or have no executor any more. */
-  readonly strays: number;
+  readonly straysLeft: boolean;
   /** Null: somebody was demoted, so the rest is to be decided in a transaction of its own. */
   readonly decided: Decided | null;
 }
@@ -116,10 +119,14 @@ async function begin(tx: Transaction, request: PromoteRequest): Promise<Begun> {
   const { batchSize, straysToo = request.sweepAfter !== undefined } = request;
   const closed = await demoteClosed(tx, batchSize);
   const strays = straysToo ? await demoteStrays(tx, batchSize) : [];
-  const demoted = [...closed, ...strays];
+  // Left by whoever changed a rule and died before he had sent everybody back.
+  const recalled = straysToo ? await recallBite(tx, batchSize, null) : NOBODY_RECALLED;
+  const demoted = [...closed, ...strays, ...recalled.demoted];
   const decided = demoted.length > 0 ? null : await decide(tx, request);
-  return { demoted, strays: strays.length, decided };
+  return { demoted, straysLeft: strays.length >= batchSize || !recalled.over, decided };
 }
+
+const NOBODY_RECALLED: RecallBite = { demoted: [], over: true };
 
 async function decideApart(request: PromoteRequest): Promise<Decided> {
   const decided = await request.pool.transaction(async (tx) =>
@@ -174,7 +181,10 @@ async function refuse(
   return { found: found.length, refused: found.filter(({ taskRunId }) => ids.has(taskRunId)) };
 }
 
-type Decided = Omit<Extract<PromotionPass, { kind: "passed" }>, "kind" | "demoted" | keyof Refusals> & {
+type Decided = Omit<
+  Extract<PromotionPass, { kind: "passed" }>,
+  "kind" | "demoted" | "straysLeft" | keyof Refusals
+> & {
   readonly isOutOfOrder: boolean;
 };
 

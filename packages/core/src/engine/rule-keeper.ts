@@ -25,6 +25,7 @@ import { LONGEST_PERIOD_MS } from "../store/holds/rates.ts";
 import { changeKeyLimit, changeRate } from "../store/rules/limits.ts";
 import { pauseScope, resumeScope } from "../store/rules/pause.ts";
 import { changeQueue, type QueueChange } from "../store/rules/queue.ts";
+import { type RecallBite, recallBite } from "../store/rules/recall.ts";
 import { releaseReservation } from "../store/rules/reservation.ts";
 import { putStop, takeOffStop } from "../store/rules/stop.ts";
 import { changeWindows } from "../store/rules/window.ts";
@@ -49,7 +50,10 @@ export interface Rules {
     name: QueueName,
     rules: { readonly limit?: number; readonly weight?: number },
   ) => Promise<void>;
-  /** Nothing of it starts any more when this resolves; what runs goes on. False: it was paused before. */
+  /**
+   * Nothing of it starts any more when this resolves; what runs goes on. False: it was paused before. If it fails half-way
+   * the pause may stand; call again.
+   */
   readonly pause: (what: Pausable, request?: RuleRequest) => Promise<boolean>;
   /** False: it was not paused. */
   readonly resume: (what: Pausable, request?: RuleRequest) => Promise<boolean>;
@@ -88,26 +92,27 @@ const LARGEST_WEIGHT = 1_000;
 const MOST_STARTS = 10_000;
 
 export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
-  const { change, sendBack, close } = changes(pool, wakeups, emit);
-  /** Only the rules of queues have a number: those of runs and resources send back what they close themselves. */
-  const inForce = ({ isQueue }: RuledScope) => (isQueue ? close : sendBack);
+  const { change, sendBack, close, recall } = changes(pool, wakeups, emit);
+  /** Only the rules of queues have a number, by which claims leave alone what these close. */
+  const inForce = async ({ isQueue, scope }: RuledScope, work: Closing): Promise<boolean> =>
+    await (isQueue ? close(work) : recall(scope, work));
   return {
     setQueue: async (name, rules) => {
       requireWords("queue", name);
       const change = requireQueueRules(rules);
       await close(async (tx) => {
         await changeQueue(tx, name, change);
-        return [];
+        return true;
       });
     },
     pause: async (what, request) => {
       const paused = pausedScope(what);
       const asked = resolveAsked(request);
-      return await inForce(paused)(async (tx) => {
-        const demoted = await pauseScope(tx, paused.scope, asked);
+      return await inForce(paused, async (tx) => {
+        const changed = await pauseScope(tx, paused.scope, asked);
         if (paused.runId !== null && !(await isRun(tx, paused.runId)))
           throw new SchedulerError("RUN_NOT_FOUND", { runId: paused.runId });
-        return demoted;
+        return changed;
       });
     },
     resume: async (what, request) => {
@@ -119,7 +124,10 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
       const windowed = windowedScope(what);
       requireShape("INVALID_WINDOW", "windows", windows, WINDOWS);
       const parsed = Array.from(windows, (window, index) => parseWindow(window, `windows[${index}]`));
-      await inForce(windowed)(async (tx) => await changeWindows(tx, windowed.scope, parsed));
+      await inForce(windowed, async (tx) => {
+        await changeWindows(tx, windowed.scope, parsed);
+        return true;
+      });
     },
     setKeyLimit: async (concurrencyKey, limit) => {
       requireWords("concurrencyKey", concurrencyKey);
@@ -143,15 +151,20 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
   };
 }
 
-/** A change and whom it has sent back; null: nothing changed. */
-type Closing = (tx: Transaction) => Promise<readonly TaskRunId[] | null>;
+/** False: nothing changed. */
+type Closing = (tx: Transaction) => Promise<boolean>;
 
 interface Changes {
   readonly change: <Answer>(work: (tx: Transaction) => Promise<Answer>) => Promise<Answer>;
-  /** Tells whom the change itself has sent back. */
-  readonly sendBack: (work: Closing) => Promise<boolean>;
+  /** Tells whom the change itself has sent back; null: nothing changed. */
+  readonly sendBack: (work: (tx: Transaction) => Promise<readonly TaskRunId[] | null>) => Promise<boolean>;
   /** Then brings back what is AVAILABLE under the old rules: no claim takes it, but it shall say why it waits. */
   readonly close: (work: Closing) => Promise<boolean>;
+  /**
+   * Then brings back what is AVAILABLE there; where nothing changed, what is left of an earlier change. Before this is over
+   * a claim may take some of it: nothing has been promised yet.
+   */
+  readonly recall: (scope: PauseScope, work: Closing) => Promise<boolean>;
 }
 
 function changes(pool: Pool, wakeups: Wakeups, emit: Emit): Changes {
@@ -168,20 +181,29 @@ function changes(pool: Pool, wakeups: Wakeups, emit: Emit): Changes {
     tell(demoted ?? []);
     return demoted !== null;
   };
-  const close: Changes["close"] = async (work) => {
-    const changed = (await pool.transaction(work)) !== null;
+  const thenInBites = async (work: Closing, bring: (tx: Transaction) => Promise<RecallBite>) => {
+    const changed = await pool.transaction(work);
     for (let left = true; left; ) {
-      const demoted = await pool.transaction(async (tx) => {
+      const { demoted, over } = await pool.transaction(async (tx) => {
         await takeGateLock(tx);
-        return await demoteStrays(tx, BITE);
+        return await bring(tx);
       });
       tell(demoted);
-      left = demoted.length >= BITE;
+      left = !over;
     }
     wakeups.send("signalbox_gate");
     return changed;
   };
-  return { change, sendBack, close };
+  return {
+    change,
+    sendBack,
+    close: async (work) =>
+      await thenInBites(work, async (tx) => {
+        const demoted = await demoteStrays(tx, BITE);
+        return { demoted, over: demoted.length < BITE };
+      }),
+    recall: async (scope, work) => await thenInBites(work, async (tx) => await recallBite(tx, BITE, scope)),
+  };
 }
 
 function stopKeeper({

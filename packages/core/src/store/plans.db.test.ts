@@ -20,9 +20,10 @@ import { readAgain, readAging } from "./retention/read.ts";
 import { nextRange } from "./retention/walk.ts";
 import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
+import { findHolders } from "./rules/recall.ts";
 import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
-import { demoteClosed, demoteStrays, demoteTaskRuns, findHolders } from "./task-runs/demote.ts";
+import { demoteClosed, demoteStrays, demoteTaskRuns } from "./task-runs/demote.ts";
 import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
 import { readOutlook } from "./task-runs/promote.ts";
 import { findOutOfOrder } from "./task-runs/refuse.ts";
@@ -193,7 +194,7 @@ describe("demotion", () => {
       await demoteClosed(tx, 100);
       await demoteStrays(tx, 100);
       await demoteTaskRuns(tx, [ID], "PAUSED");
-      await findHolders(tx, `run:${RUN}`);
+      await findHolders(tx, { scope: `run:${RUN}`, afterSlot: 500, toSlot: 900 }, 100);
     });
 
     expect(reads(plans.get("leaveReadyClosed"))).toEqual(["ready_closing", "Tid Scan ready"]);
@@ -207,7 +208,8 @@ describe("demotion", () => {
     );
     const wholeKey = expect.stringMatching(/rules_no = .* AND \(task_run_id = /);
     expect(conditionsOf(plans.get("leaveReadyNow"), "ready_pkey")).toContainEqual(wholeKey);
-    expect(reads(plans.get("findHolders"))).toEqual(["hold_pkey"]);
+    const goesOn = expect.stringMatching(/scope = .* AND \(slot > /);
+    expect(conditionsOf(plans.get("findHolders"), "hold_pkey")).toEqual([goesOn]);
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });
 });

@@ -86,7 +86,9 @@ export function nothingForbiddenStarts(since: Date): Statement<Violation> {
     )
     SELECT format('task run %s was claimed at %s while %s was paused', s.id, s.claimed_at, s.scope) AS detail
       FROM started AS s
-      JOIN paused AS p ON p.scope = s.scope AND p.type = 'scope.paused'
+      JOIN paused AS p ON p.scope = s.scope
+       -- Of a run or a resource what is AVAILABLE is sent back in bites, and the pause is answered after the last.
+       AND p.type = CASE WHEN p.scope LIKE 'queue:%' THEN 'scope.paused' ELSE 'scope.recalled' END
        AND s.claimed_at > p.from_at AND s.claimed_at < p.until_at
     UNION ALL
     SELECT format('task run %s was claimed at %s, after %s had stopped its task', t.id, t.claimed_at, s.code)

@@ -1,5 +1,4 @@
 import type { Asked } from "../../domain/asked.ts";
-import type { TaskRunId } from "../../domain/ids.ts";
 import { type PauseScope, partsOf } from "../../domain/scope.ts";
 import { wakePaused } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
@@ -7,25 +6,20 @@ import { takeClaimLock } from "../holds/claim-lock.ts";
 import { takeGateLock } from "../holds/gate-lock.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
-import { demoteTaskRuns, findHolders } from "../task-runs/demote.ts";
 import { outdateReady } from "./queue.ts";
+import { beginRecall } from "./recall.ts";
 
 /**
- * Nothing of this scope is claimed after the commit; what runs goes on. Answers whom it has sent back: of a queue nobody
- * yet. Null: it was paused before.
+ * Nothing of this scope becomes AVAILABLE after the commit; what runs goes on. Of a queue nothing is claimed any more
+ * either; of a run or a resource when its recall is over. False: it was paused before.
  */
-export async function pauseScope(
-  tx: Transaction,
-  scope: PauseScope,
-  asked: Asked,
-): Promise<readonly TaskRunId[] | null> {
-  await takeGateLock(tx);
-  await takeClaimLock(tx);
-  if (!(await writePause(tx, scope, true, asked))) return null;
+export async function pauseScope(tx: Transaction, scope: PauseScope, asked: Asked): Promise<boolean> {
   const { over, name } = partsOf(scope);
-  if (over !== "queue") return await demoteTaskRuns(tx, await findHolders(tx, scope), "PAUSED");
-  await outdateReady(tx, name);
-  return [];
+  await takeGateLock(tx);
+  if (over === "queue") await takeClaimLock(tx);
+  if (!(await writePause(tx, scope, true, asked))) return false;
+  await (over === "queue" ? outdateReady(tx, name) : beginRecall(tx, scope, "PAUSED"));
+  return true;
 }
 
 /** False: it was not paused. */

@@ -1,4 +1,3 @@
-import type { TaskRunId } from "../../domain/ids.ts";
 import { partsOf, type WindowScope } from "../../domain/scope.ts";
 import { wakeWindow } from "../../domain/wake.ts";
 import type { Window } from "../../domain/window.ts";
@@ -7,21 +6,21 @@ import { takeClaimLock } from "../holds/claim-lock.ts";
 import { takeGateLock } from "../holds/gate-lock.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { sql } from "../sql.ts";
-import { demoteTaskRuns, findHolders } from "../task-runs/demote.ts";
 import { outdateReady } from "./queue.ts";
+import { beginRecall } from "./recall.ts";
 
 /**
- * Replaces all windows of a scope. Whatever is AVAILABLE there is judged again by the new ones. Answers whom it has sent
- * back: of a queue nobody yet.
+ * Replaces all windows of a scope. Whatever is AVAILABLE there is judged again by the new ones: of a queue it cannot be
+ * claimed before, of a resource the recall sends it back.
  */
 export async function changeWindows(
   tx: Transaction,
   scope: WindowScope,
   windows: readonly Window[],
-): Promise<readonly TaskRunId[]> {
+): Promise<void> {
   const { over, name } = partsOf(scope);
   await takeGateLock(tx);
-  await takeClaimLock(tx);
+  if (over === "queue") await takeClaimLock(tx);
   await tx.query(
     sql("changeWindows")`
       WITH changed AS (
@@ -36,9 +35,6 @@ export async function changeWindows(
         FROM changed
     `,
   );
-  if (over === "queue") await outdateReady(tx, name);
-  const holders = over === "queue" ? [] : await findHolders(tx, scope);
-  const demoted = await demoteTaskRuns(tx, holders, "WINDOW");
+  await (over === "queue" ? outdateReady(tx, name) : beginRecall(tx, scope, "WINDOW"));
   await wakeGates(tx, [wakeWindow(scope)]);
-  return demoted;
 }

@@ -108,38 +108,28 @@ export async function demoteTaskRuns(
   return await backToPending(tx, toDemotions(rows, because));
 }
 
-/** Also those that run: `demoteTaskRuns` finds them in `ready` no more, and leaves them. */
-export async function findHolders(tx: Transaction, scope: string): Promise<readonly TaskRunId[]> {
-  const rows = await tx.query(
-    sql<{ taskRunId: string }>("findHolders")`
-      SELECT task_run_id AS "taskRunId" FROM signalbox.hold WHERE scope = ${scope} AND task_run_id IS NOT NULL
-    `,
-  );
-  return toIds(rows);
-}
-
 async function backToPending(tx: Transaction, demotions: readonly Demotion[]): Promise<readonly TaskRunId[]> {
   if (demotions.length === 0) return [];
-  const ids = demotions.map(({ taskRunId }) => taskRunId);
   const rows = await tx.query(
     sql<{ taskRunId: string }>("demoteTaskRuns")`
       WITH mine AS MATERIALIZED (         -- only locked here, in the order of ids; whether it may go back is asked below
-        SELECT id, available_at FROM signalbox.task_run
-         WHERE id = ANY (${ids}::uuid[])
+        SELECT id, available_at, g.because
+          FROM unnest(${demotions.map(({ taskRunId }) => taskRunId)}::uuid[],
+                      ${demotions.map(({ because }) => because)}::text[]) AS g (task_run_id, because)
+          JOIN signalbox.task_run ON id = g.task_run_id
          ORDER BY id
-           FOR UPDATE
+           FOR UPDATE OF task_run
       ), moved AS (
         UPDATE signalbox.task_run AS t
            SET status = 'PENDING', available_at = NULL, row_version = t.row_version + 1
           FROM mine
          -- A cancel that looked before it was AVAILABLE may have ended it meanwhile.
          WHERE t.id = mine.id AND t.status = 'AVAILABLE'
-        RETURNING t.id, t.task_id, t.run_id, t.row_version, mine.available_at
+        RETURNING t.id, t.task_id, t.run_id, t.row_version, mine.available_at, mine.because
       ), recorded AS (
         INSERT INTO signalbox.event_store (aggregate_type, aggregate_id, aggregate_version, type, data)
         SELECT 'task_run', id, row_version, 'task_run.demoted',
-               jsonb_build_object('from', 'AVAILABLE', 'to', 'PENDING', 'because',
-                                  (${demotions.map(({ because }) => because)}::text[])[array_position(${ids}::uuid[], id)],
+               jsonb_build_object('from', 'AVAILABLE', 'to', 'PENDING', 'because', because,
                                   'taskId', task_id, 'runId', run_id, 'availableAt', available_at)
           FROM moved
       )
