@@ -12,6 +12,7 @@ export interface Limit {
 export const CORE = "packages/core/src";
 
 export const TASK_LIMITS: readonly Limit[] = [
+  { what: "tasks of one `enqueueMany`", file: `${CORE}/engine/enqueuer.ts`, name: "MOST_TASKS" },
   {
     what: "length of a name: kind, title, queue, tag, concurrency key, rate, resource, code of a stop",
     file: `${CORE}/domain/task-spec.ts`,

@@ -29,6 +29,8 @@ interface EnqueueAnswer {
 
 // What each of them looks like is said where it is resolved, so that it is looked at once.
 const SPECS = listOf(anything, "a list of tasks");
+// One call is one transaction, and its answer one value that is kept with an idempotency key.
+const MOST_TASKS = 100_000;
 
 type Write = (tx: Transaction) => Promise<EnqueueAnswer>;
 
@@ -41,6 +43,10 @@ export async function prepareEnqueue(
   executors: ReadonlyMap<string, Executor>,
 ): Promise<Write> {
   requireShape("INVALID_TASK", "tasks", specs, SPECS);
+  if (specs.length > MOST_TASKS) {
+    const problem = `are ${specs.length}, at most ${MOST_TASKS} in one call; enqueue them in several`;
+    throw new SchedulerError("INVALID_TASK", { at: "tasks", problem });
+  }
   const many = specs.length !== 1 || run !== null;
   // Not by map, which passes over the holes of a list.
   const tasks = Array.from(specs, (spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
@@ -51,7 +57,7 @@ export async function prepareEnqueue(
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];
   const write: Write = async (tx) => {
     const runId = run === null ? null : await insertRun(tx, { ...run, tasks: tasks.length });
-    return { runId, taskRuns: tasks.length === 0 ? [] : await insertTasks(tx, tasks, runId) };
+    return { runId, taskRuns: await insertTasks(tx, tasks, runId) };
   };
   if (idempotencyKey !== null) requireKey(idempotencyKey);
   const once =

@@ -10,8 +10,43 @@ export interface InsertedTaskRun {
   readonly status: "PENDING" | "AVAILABLE";
 }
 
-/** Tasks with their first task runs and what the work sets need, in one statement. Answers in the given order. */
+/**
+ * What one statement carries. Between two of them the transaction stands still while the next is made of tasks here, and
+ * the server ends one that stands still for too long.
+ */
+const BITE_TASKS = 5_000;
+const BITE_CHARACTERS = 4_000_000;
+
+/** Tasks with their first task runs and what the work sets need. Answers in the given order. */
 export async function insertTasks(
+  tx: Transaction,
+  tasks: readonly ResolvedTask[],
+  runId: RunId | null,
+): Promise<readonly InsertedTaskRun[]> {
+  const inserted: InsertedTaskRun[] = [];
+  for (const bite of bitesOf(tasks)) inserted.push(...(await insertBite(tx, bite, runId)));
+  return inserted;
+}
+
+/** In the given order. What is too long for one bite is one by itself. */
+function* bitesOf(tasks: readonly ResolvedTask[]): Generator<readonly ResolvedTask[]> {
+  let bite: ResolvedTask[] = [];
+  let characters = 0;
+  for (const task of tasks) {
+    const isFull = bite.length >= BITE_TASKS || characters + task.inputJson.length > BITE_CHARACTERS;
+    if (isFull && bite.length > 0) {
+      yield bite;
+      bite = [];
+      characters = 0;
+    }
+    bite.push(task);
+    characters += task.inputJson.length;
+  }
+  if (bite.length > 0) yield bite;
+}
+
+/** In one statement. */
+async function insertBite(
   tx: Transaction,
   tasks: readonly ResolvedTask[],
   runId: RunId | null,
