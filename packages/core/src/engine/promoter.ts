@@ -119,9 +119,10 @@ async function begin(tx: Transaction, request: PromoteRequest): Promise<Begun> {
   const { batchSize, straysToo = request.sweepAfter !== undefined } = request;
   const closed = await demoteClosed(tx, batchSize);
   const strays = straysToo ? await demoteStrays(tx, batchSize) : [];
-  // Left by whoever changed a rule and died before he had sent everybody back.
-  const recalled = straysToo ? await recallBite(tx, batchSize, null) : NOBODY_RECALLED;
-  const demoted = [...closed, ...strays, ...recalled.demoted];
+  const early = [...closed, ...strays];
+  // Left by whoever changed a rule and died before he had sent everybody back. Not behind others, for the same reason.
+  const recalled = straysToo && early.length === 0 ? await recallBite(tx, batchSize, null) : NOBODY_RECALLED;
+  const demoted = [...early, ...recalled.demoted];
   const decided = demoted.length > 0 ? null : await decide(tx, request);
   return { demoted, straysLeft: strays.length >= batchSize || !recalled.over, decided };
 }
