@@ -56,6 +56,7 @@ export const ACTS = {
   "a change of a run limit": { statement: "changeRunLimit" },
   "a change of windows": { statement: "changeWindows" },
   "a pause": { statement: "writePause" },
+  "the end of a recall": { statement: "endRecall" },
   "a stop": { statement: "putStop" },
   "the end of a stop": { statement: "takeOffStop" },
   "the release of a reservation": { statement: "standInLineAgain" },
@@ -85,7 +86,7 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
     "discountResourceUse",
     "leaveRateSlots",
   ],
-  rules: ["holdForRunning", "markRunningInQueue", "outdateReady"],
+  rules: ["holdForRunning", "markRunningInQueue", "outdateReady", "beginRecall", "goOnAfter"],
   wakes: ["wakeGates", "wakeGatesAt", "takeWakes"],
   ends: [
     "storeResults",

@@ -144,6 +144,7 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
     rig.load.openLater(async () => await rig.scheduler.resume({ queue: QUEUE }));
     await act("pause", { queue: QUEUE });
   }),
+  "the end of a recall": acts(demoteCrowd),
   "a stop": acts(async (rig, random, act) => {
     const [taskId] = await enqueued(rig, [later(random)]);
     // By its id: it may run by now, and wait only in its next attempt.
