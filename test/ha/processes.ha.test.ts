@@ -63,7 +63,11 @@ async function enqueue(...inputs: readonly ProcessInput[]): Promise<readonly str
 async function startedOn(instance: Instance): Promise<readonly string[]> {
   const taskRunIds = await enqueue(...KINDS_OF_CHILDREN.map((shell) => ({ shell })));
   // One, one with its sleep, and one with two children.
-  await until("all children are there", () => processesOf(taskRunIds).length >= 6, { withinMs: WITHIN_MS });
+  await until("all children are there", () => processesOf(taskRunIds).length >= 6, {
+    withinMs: WITHIN_MS,
+    // A lease of three seconds may be lost before, on a machine that is busy with something else.
+    instead: () => `${processesOf(taskRunIds).length} processes; fenced ${instance.count("instance.fenced")}`,
+  });
   expect(instance.count("task_run.claimed")).toBe(taskRunIds.length);
   return taskRunIds;
 }
