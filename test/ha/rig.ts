@@ -102,13 +102,18 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   const cluster = createCluster({ ...placeOf(databaseUrl, options), traceFile });
   let load: Load | null = null;
   let watch: Watch | null = null;
-  const close = async (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
     // First: nothing may outlive the test, whatever fails after this.
     await cluster.end();
     await load?.stop();
     await watch?.stop();
-    await Promise.all([scheduler.stop(), looker.stop(), looks.close(), db.ended ? null : db.end()]);
+    await Promise.all([scheduler.stop(), looker.stop(), looks.close(), db.end()]);
     await clientWire.close();
+  };
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    closing ??= closeAll();
+    await closing;
   };
   try {
     await scheduler.migrate();
