@@ -60,7 +60,7 @@ export async function failOverWithLag(rig: Rig, postgres: ReplicatedPostgres): P
     withinMs: WITHIN_MS,
   });
   const raisedTo = await lastClaimNo(rig);
-  if (raisedTo <= knownThere + RAISED_BY) {
+  if (raisedTo < knownThere + RAISED_BY) {
     throw new Error(`The numbers went on at ${raisedTo} after ${claimNo} on the old primary`);
   }
   return { mayBeLost, ms, lag: claimNo - claimNoBefore - WRITTEN_AHEAD, raisedTo };
