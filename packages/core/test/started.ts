@@ -39,7 +39,8 @@ export function startIn(box: Fixture): Started {
       const scheduler = create({ tasks: [task], leaseMs: 60_000, ...options });
       await scheduler.start();
       const enqueued = await scheduler.enqueue(task.task(null, spec));
-      await waitUntil("it runs", async () => (await box.statusOf(enqueued.taskRunId)) === "RUNNING");
+      // The database says so before the instance has the answer to its claim.
+      await waitUntil("it runs", () => scheduler.health().executing === 1);
       return { scheduler, ...enqueued };
     },
     stopAll: async () => {
