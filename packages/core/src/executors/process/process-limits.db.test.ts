@@ -73,8 +73,15 @@ it("ends a warden too that is frozen when a process has ended by itself", async 
     onEnded: () => {},
     tell: () => {},
   });
-  const spec = { cwd: "/", env: { PATH: "/usr/bin:/bin" }, graceMs: 100, onOutput: () => {} };
-  const { pid, ended } = await start({ ...spec, argv: ["sleep", "100"] });
+  const printed = new Set<string>();
+  const { pid, ended } = await start({
+    argv: ["/bin/sh", "-c", "echo there; echo there >&2; exec sleep 100"],
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    graceMs: 100,
+    onOutput: (stream) => void printed.add(stream),
+  });
+  await waitUntil("both of its outputs are read", () => printed.size === 2);
   const because: unknown[] = [];
   void ended.then((end) => because.push(end.because));
   process.kill(wardenOf(pid), "SIGSTOP");
