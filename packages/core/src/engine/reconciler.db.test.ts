@@ -101,6 +101,21 @@ describe("a claim that the instance knows nothing of", () => {
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
 
+  it("is found although all else that was claimed with it has ended: a failover undid its own end", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueueMany([echo.task(1), echo.task(2)]);
+    await scheduler.claim();
+    const [undone] = scheduler.held.all();
+    if (undone === undefined) throw new Error("Nothing was claimed");
+    scheduler.held.remove(undone.claim);
+    await scheduler.execute();
+    await scheduler.settle();
+
+    expect(await scheduler.reconcile()).toBe(1);
+
+    expect(await scheduler.get(undone.claim.taskRunId)).toMatchObject({ status: "PENDING" });
+  });
+
   it("is left alone while its answer may still be on its way", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));

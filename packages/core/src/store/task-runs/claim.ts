@@ -225,9 +225,16 @@ export async function forgetEndedBatches(tx: Transaction, instanceId: InstanceId
   );
 }
 
+/** The same for these, of which nothing runs by what their instance remembers. A failover may have undone what it recorded. */
 export async function forgetBatches(tx: Transaction, claimNos: readonly number[]): Promise<void> {
   if (claimNos.length === 0) return;
   await tx.query(
-    sql("forgetBatches")`DELETE FROM signalbox.claim_batch WHERE claim_no = ANY (${claimNos}::bigint[])`,
+    sql("forgetBatches")`
+      DELETE FROM signalbox.claim_batch AS b
+       WHERE b.claim_no = ANY (${claimNos}::bigint[])
+         AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
+                           JOIN signalbox.task_run AS t ON t.id = g.id
+                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
+    `,
   );
 }
