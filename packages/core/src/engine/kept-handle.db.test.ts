@@ -103,6 +103,30 @@ describe("a handle that is kept while the instance runs it itself", () => {
     expect((await healthy.checkInvariants()).violations).toEqual([]);
   });
 
+  it.each<[string, TaskOptions, object]>([
+    [
+      "is where others go on, with onLost resume",
+      { onLost: "resume" },
+      { status: "RUNNING", claimedBy: null },
+    ],
+    ["goes with the task run that is handed back, otherwise", {}, { status: "PENDING", attempt: 1 }],
+  ])("of one whose end a failover has undone %s", async (_, options, becomes) => {
+    const scheduler = await box.scheduler({ tasks: [keeper] });
+    const { taskRunId } = await scheduler.enqueue(keeper.task(null, options));
+    await scheduler.claim();
+    const [held] = scheduler.held.all();
+    void scheduler.execute();
+    await expect.poll(() => held?.handle).toBe("kept");
+    // As if its end had been recorded, on a server that is no more.
+    if (held !== undefined) scheduler.held.remove(held.claim);
+
+    await scheduler.reconcile();
+
+    expect(await scheduler.get(taskRunId)).toMatchObject(becomes);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+    if (held !== undefined) stopExecution(held, "shutdown");
+  });
+
   it("that a failover has lost does not hide the task run from the rescue", async () => {
     const fenced = await box.scheduler({ tasks: [keeper], name: "fenced" });
     const { taskId, taskRunId } = await fenced.enqueue(keeper.task(null, { onLost: "resume" }));

@@ -33,8 +33,8 @@ export async function reconcileOnce({ pool, instanceId, held, emit }: ReconcileD
   abortWhatIsNotOurs(heldBefore, rows, emit);
   const lost = rows.filter((row) => isLost(row, held));
   if (lost.length === 0) return 0;
-  const jobs = lost.filter(({ letGo }) => letGo);
-  if (jobs.length > 0) await returnLostPolls(pool, instanceId, jobs);
+  const jobs = lost.filter(({ goesOnOutside }) => goesOnOutside);
+  if (jobs.length > 0) await returnLostJobs(pool, instanceId, jobs);
   const back = await pool.transaction(async (tx) => await handBackTaskRuns(tx, instanceId, lost));
   for (const { taskRunId, claimNo } of lost) {
     if (back.get(taskRunId) === "PENDING") emit({ type: "task_run.handed_back", taskRunId, claimNo });
@@ -48,7 +48,7 @@ function isToBeTold({ claim, stop }: HeldClaim): boolean {
 }
 
 /** These have started, elsewhere: they are polled on, never handed back. */
-async function returnLostPolls(
+async function returnLostJobs(
   pool: Pool,
   instanceId: InstanceId,
   jobs: readonly RunningRow[],

@@ -100,7 +100,12 @@ describe("claim", () => {
   it("lists what an instance runs by its batches", async () => {
     const nodes = (await plansOf(async (tx) => await listRunning(tx, INSTANCE))).get("listRunning");
 
-    expect(reads(nodes)).toEqual(["claim_batch_of_instance", "task_run_pkey"]);
+    expect(reads(nodes)).toEqual([
+      "claim_batch_of_instance",
+      "task_run_pkey",
+      "task_pkey",
+      "outside_job_pkey",
+    ]);
     expect(joins(nodes)).toEqual([]);
   });
 });

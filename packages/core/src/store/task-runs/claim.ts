@@ -192,8 +192,8 @@ export interface RunningRow {
   readonly claimNo: number;
   readonly requestNo: number;
   readonly cancelRequested: boolean;
-  /** An outside job goes on with it: ours only to poll. */
-  readonly letGo: boolean;
+  /** It has started, and whoever polls can go on with it: it was let go, or kept a handle to be resumed by. */
+  readonly goesOnOutside: boolean;
 }
 
 /** What the database says this instance is running. */
@@ -201,7 +201,12 @@ export async function listRunning(tx: Transaction, instanceId: InstanceId): Prom
   const rows = await tx.query(
     sql<Omit<RunningRow, "taskRunId" | "claimNo"> & { taskRunId: string; claimNo: string }>("listRunning")`
       SELECT t.id AS "taskRunId", b.claim_no AS "claimNo", b.request_no AS "requestNo",
-             t.cancel_requested_at IS NOT NULL AS "cancelRequested", t.let_go_at IS NOT NULL AS "letGo"
+             t.cancel_requested_at IS NOT NULL AS "cancelRequested",
+             EXISTS (SELECT FROM signalbox.outside_job AS j
+                      WHERE j.task_run_id = t.id
+                        AND (t.let_go_at IS NOT NULL
+                             OR (SELECT policy->>'onLost' FROM signalbox.task WHERE task.id = t.task_id) = 'resume'))
+             AS "goesOnOutside"
         FROM signalbox.claim_batch AS b
        CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
         JOIN signalbox.task_run AS t ON t.id = g.id

@@ -11,6 +11,7 @@ import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
+import { forgetOutsideJobs } from "../outside-jobs/let-go.ts";
 import { countDownRuns, lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
 import { closeVersions } from "./close.ts";
@@ -18,7 +19,8 @@ import { enterWaiting } from "./enter-waiting.ts";
 
 /**
  * RUNNING → PENDING for claims that were never started, so nothing can happen twice and no attempt is
- * spent; CANCELED where a cancel was requested. Guarded like a settle. Answers what became of each.
+ * spent; CANCELED where a cancel was requested. Guarded like a settle. Answers what became of each. One that had ended is
+ * among them where a failover undid its end, and then it may have kept a handle before.
  */
 export async function handBackTaskRuns(
   tx: Transaction,
@@ -68,7 +70,9 @@ export async function handBackTaskRuns(
       SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status FROM moved
     `,
   );
-  return await leaveRunning(tx, rows);
+  const became = await leaveRunning(tx, rows);
+  await forgetOutsideJobs(tx, [...became.keys()]);
+  return became;
 }
 
 /** What a move from RUNNING to PENDING brings with it, and what becomes of those that were canceled instead. */
