@@ -1,8 +1,9 @@
 /** What an outside job answers whoever polls it, and what the oracle makes of that. */
 
 import type { Outcome } from "../../packages/core/src/domain/settlement.ts";
+import type { ExecutionTools } from "../../packages/core/src/engine/execution-tools.ts";
 import { type HeldClaim, stopExecution } from "../../packages/core/src/engine/held-claims.ts";
-import { type ExecutionTools, execute } from "../../packages/core/src/engine/runner.ts";
+import { execute } from "../../packages/core/src/engine/runner.ts";
 import type { PollAnswer } from "../../packages/core/src/executors/answers.ts";
 import type { Executor } from "../../packages/core/src/executors/executor.ts";
 import { took } from "./coverage.ts";
@@ -37,7 +38,7 @@ const ANSWERS: Readonly<Record<OutcomeName, PollAnswer | "throws">> = {
 
 /** As the product does it: by the executor of its kind. */
 export async function ask(held: HeldClaim, name: OutcomeName): Promise<Outcome> {
-  if (isShutdown(name) && !held.stop.signal.aborted) stopExecution(held, "shutdown");
+  if (isShutdown(name) && held.stop.because === null) stopExecution(held, "shutdown");
   const { kind } = held.claim;
   return await execute(held, new Map([[kind, executorOf(kind, name)]]), "one", TOOLS);
 }
@@ -60,9 +61,9 @@ async function refuse(): Promise<never> {
 
 const TOOLS: ExecutionTools = {
   log: () => {},
-  endLog: async () => {},
-  processes: { makeFolder: refuse, start: refuse, endAll: async () => {} },
+  processes: { makeFolder: refuse, start: refuse },
   keepHandle: refuse,
+  end: () => null,
 };
 
 function isShutdown(name: OutcomeName): boolean {

@@ -1,43 +1,26 @@
 /** Begins to execute what was claimed or taken to be polled, and gives the settler what it came to. */
 
 import type { Outcome } from "../domain/settlement.ts";
-import { keepHandle } from "../store/outside-jobs/let-go.ts";
 import type { EngineParts } from "./engine.ts";
-import { processTerms, stuckOutcome } from "./execution-limits.ts";
+import { endOf } from "./execution-limits.ts";
+import { type ExecutionTools, LentTools } from "./execution-tools.ts";
 import { namedOf } from "./finished.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import type { Membership } from "./membership.ts";
-import { type ExecutionTools, endTools, execute } from "./runner.ts";
+import { execute } from "./runner.ts";
 
 export function beginExecution(parts: EngineParts, life: Membership, held: HeldClaim): void {
   const { settings, executors, pool, logs, processes, emit } = parts;
   const { claim } = held;
-  const { taskRunId, claimNo, waitedMs, availableMs } = claim;
+  const { claimNo, waitedMs, availableMs } = claim;
   if (claim.job === null)
     emit({ type: "task_run.claimed", ...namedOf(claim), claimNo, waitedMs, availableMs });
   const obeyMs = executors.get(claim.kind)?.obeyMs ?? settings.obeyMs;
   life.lease.watch(held, obeyMs);
-  const log = logs.open(claim, life.instanceId);
-  const tools: ExecutionTools = {
-    log: log.write,
-    endLog: log.end,
-    processes: processes.of(processTerms(held, life.lease.source, obeyMs, emit)),
-    keepHandle: async (handle, deadlineInMs) =>
-      await pool.transaction(async (tx) => {
-        const owned = { taskRunId, claimNo, claimedBy: life.instanceId };
-        return await keepHandle(tx, owned, { handle, deadlineInMs });
-      }),
-  };
-  const work = execute(held, executors, settings.name, tools)
-    // Whatever a handler does is an outcome, also what nobody thought of.
-    .catch(
-      (): Outcome => ({
-        kind: "failed",
-        code: "HANDLER_FAILED",
-        message: "threw something strange",
-        retryable: true,
-      }),
-    );
+  const { instanceId } = life;
+  const lender = { pool, logs, processes, lease: life.lease.source, instanceId, emit };
+  const tools = new LentTools(lender, held, obeyMs);
+  const work = execute(held, executors, settings.name, tools);
   void finish(parts, life, held, { work, tools, obeyMs });
 }
 
@@ -58,20 +41,21 @@ async function finish(
     settler.add(claim, life.instanceId, outcome, life.held);
     wake("settler");
   };
-  const stuck = await stuckOutcome(held, work, obeyMs, settings.name);
+  const { outcome, isStuck } = await endOf(held, work, obeyMs, settings.name);
   life.lease.unwatch(held);
-  await endTools(tools);
-  if (stuck === null) {
-    life.held.endExecution(held);
-    record(await work);
-  } else {
+  const ending = tools.end();
+  if (ending !== null) await ending;
+  if (isStuck) {
     const named = { ...namedOf(claim), claimNo: claim.claimNo };
     life.held.markStuck(held);
     emit({ type: "task_run.stuck", ...named, stuck: life.held.stuck });
-    record(stuck);
-    await work;
+    record(outcome);
+    await work.catch(() => {});
     life.held.endExecution(held);
     emit({ type: "task_run.unstuck", ...named, stuck: life.held.stuck });
+  } else {
+    life.held.endExecution(held);
+    record(outcome);
   }
   wake(claim.job === null ? "claimer" : "poller");
 }

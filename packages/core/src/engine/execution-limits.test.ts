@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Timeouts } from "../domain/settlement.ts";
-import { ExecutionStoppedError } from "../executors/executor.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { limitExecution, processTerms } from "./execution-limits.ts";
@@ -34,7 +33,7 @@ function held(timeouts: Timeouts, job: ClaimedJob | null = null): HeldClaim {
 }
 
 function toldBecause({ stop }: HeldClaim): string | null {
-  return stop.signal.reason instanceof ExecutionStoppedError ? stop.signal.reason.because : null;
+  return stop.because;
 }
 
 describe("an execution", () => {
@@ -128,7 +127,7 @@ describe("the processes of an execution", () => {
     processTerms(late, lease, Infinity, tell).onEnded("run_timeout");
     processTerms(lost, lease, Infinity, tell).onEnded("lease");
     processTerms(orphaned, lease, Infinity, tell).onEnded("warden_lost");
-    canceled.stop.abort(new ExecutionStoppedError("cancel"));
+    canceled.stop.stop("cancel");
     processTerms(canceled, lease, Infinity, tell).onEnded("run_timeout");
 
     const told = [late, lost, orphaned, canceled].map(toldBecause);

@@ -1,8 +1,6 @@
 /** How long an execution may go on: tells it to stop in time, and gives up on one that does not. */
 
 import type { Outcome, PollAgain } from "../domain/settlement.ts";
-import { ExecutionStoppedError } from "../executors/executor.ts";
-import { monotonicMs } from "../executors/monotonic.ts";
 import { LEFT_BEHIND_GRACE_MS, type ProcessTerms } from "../executors/process/processes.ts";
 import type { LeaseSource } from "../executors/process/running-process.ts";
 import { namedOf } from "./finished.ts";
@@ -17,10 +15,13 @@ export interface ExecutionLimits {
   readonly clear: () => void;
 }
 
+const NO_LIMITS: ExecutionLimits = { progress: () => {}, clear: () => {} };
+
 /** On the main loop. While that is blocked, the lease's thread and the warden watch the running timeout instead. */
 export function limitExecution(held: HeldClaim): ExecutionLimits {
   const runningMs = runningMsOf(held);
   const progressMs = held.claim.job === null ? held.claim.policy.timeouts?.progressMs : undefined;
+  if (runningMs === undefined && progressMs === undefined) return NO_LIMITS;
   const running = after(runningMs, () => stopExecution(held, "run_timeout"));
   let judging: NodeJS.Immediate | undefined;
   const idle = after(progressMs, () => {
@@ -45,7 +46,7 @@ function runningMsOf({ claim }: HeldClaim): number | undefined {
 }
 
 /**
- * Under which an execution that begins now has processes. An executor that always ends is told to by theirs; anything else
+ * Under which an execution has processes. An executor that always ends is told to by theirs; anything else
  * may still need them after its signal, until it is taken for stuck.
  */
 export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number, emit: Emit): ProcessTerms {
@@ -56,7 +57,7 @@ export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number
     : [0, Number.POSITIVE_INFINITY];
   return {
     lease,
-    deadline: runningMs === undefined ? null : { atMs: monotonicMs() + runningMs + obeyedMs, maxGraceMs },
+    deadline: runningMs === undefined ? null : { atMs: held.begunAtMs + runningMs + obeyedMs, maxGraceMs },
     onEnded: (because) => stopExecution(held, STOPPED_BECAUSE[because]),
     tell: (event) => emit({ ...event, ...namedOf(claim), claimNo: claim.claimNo }),
   };
@@ -69,26 +70,42 @@ function after(ms: number | undefined, act: () => void): NodeJS.Timeout | undefi
   return ms === undefined ? undefined : setTimeout(act, ms);
 }
 
-/** What became of an execution that was told to stop `obeyMs` ago and still runs; never, for one that obeys. */
-export async function stuckOutcome(
+export interface ExecutionEnd {
+  readonly outcome: Outcome;
+  /** It was told to stop `obeyMs` ago and still runs. */
+  readonly isStuck: boolean;
+}
+
+/** What an execution came to; of one that does not obey, what is to become of it while it still runs. */
+export async function endOf(
   held: HeldClaim,
-  work: Promise<unknown>,
+  work: Promise<Outcome>,
   obeyMs: number,
   instanceName: string,
-): Promise<Outcome | null> {
-  const { signal } = held.stop;
-  let timer: NodeJS.Timeout | undefined;
-  const stuck = new Promise<void>((resolve) => {
-    const wait = (): void => {
-      if (Number.isFinite(obeyMs)) timer = setTimeout(resolve, obeyMs);
+): Promise<ExecutionEnd> {
+  return await new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const end = (outcome: Outcome): void => {
+      clearTimeout(timer);
+      resolve({ outcome, isStuck: false });
     };
-    if (signal.aborted) wait();
-    else signal.addEventListener("abort", wait, { once: true });
+    held.stop.onStop(() => {
+      if (!Number.isFinite(obeyMs)) return;
+      const giveUp = (): void =>
+        resolve({ outcome: outcomeOfStuck(held, obeyMs, instanceName), isStuck: true });
+      timer = setTimeout(giveUp, obeyMs);
+    });
+    // Whatever a handler does is an outcome, also what nobody thought of.
+    work.then(end, () => end(STRANGE));
   });
-  const isStuck = await Promise.race([stuck.then(() => true), work.then(() => false)]);
-  clearTimeout(timer);
-  return isStuck ? outcomeOfStuck(held, obeyMs, instanceName) : null;
 }
+
+const STRANGE: Outcome = {
+  kind: "failed",
+  code: "HANDLER_FAILED",
+  message: "threw something strange",
+  retryable: true,
+};
 
 /** What becomes of one that goes on outside when its instance parts from it. */
 export const POLL_AT_ONCE: PollAgain = {
@@ -105,8 +122,7 @@ export function goesOnOutside({ claim, handle }: HeldClaim): boolean {
 
 function outcomeOfStuck(held: HeldClaim, obeyMs: number, instanceName: string): Outcome {
   const { claim } = held;
-  const { reason } = held.stop.signal;
-  const because = reason instanceof ExecutionStoppedError ? reason.because : "fence";
+  const because = held.stop.because ?? "fence";
   const message = `It was told to stop (${because}), did not within ${obeyMs} ms, and still runs on ${instanceName}`;
   // The job is elsewhere and unharmed; only the asking hangs.
   if (claim.job !== null && !claim.job.overdue) return { ...POLL_AT_ONCE, problem: message };

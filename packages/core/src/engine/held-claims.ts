@@ -1,13 +1,14 @@
 /** What an instance has claimed and not yet settled. Reconcile compares it with the database. */
 
 import type { TaskRunId } from "../domain/ids.ts";
-import { ExecutionStoppedError } from "../executors/executor.ts";
+import type { ExecutionStoppedError } from "../executors/executor.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
+import { StopSwitch } from "./stop-switch.ts";
 
 export interface HeldClaim {
   readonly claim: Claim;
-  readonly stop: AbortController;
+  readonly stop: StopSwitch;
   /** Monotonic time. */
   readonly begunAtMs: number;
   /** Its execution has ended; only the settlement is still to be recorded. */
@@ -19,7 +20,7 @@ export interface HeldClaim {
 }
 
 export function stopExecution({ stop }: HeldClaim, because: ExecutionStoppedError["because"]): void {
-  stop.abort(new ExecutionStoppedError(because));
+  stop.stop(because);
 }
 
 export class HeldClaims {
@@ -65,7 +66,7 @@ export class HeldClaims {
     if (former !== undefined) stopExecution(former, "fence");
     const held: HeldClaim = {
       claim,
-      stop: new AbortController(),
+      stop: new StopSwitch(),
       begunAtMs: monotonicMs(),
       ended: false,
       stuck: false,

@@ -44,7 +44,7 @@ export async function reconcileOnce({ pool, instanceId, held, emit }: ReconcileD
 
 /** Who is about to end an outside job because of the cancel is not disturbed by it. */
 function isToBeTold({ claim, stop }: HeldClaim): boolean {
-  return !stop.signal.aborted && claim.job?.cancelRequested !== true;
+  return stop.because === null && claim.job?.cancelRequested !== true;
 }
 
 /** These have started, elsewhere: they are polled on, never handed back. */
@@ -66,7 +66,7 @@ function abortWhatIsNotOurs(heldBefore: readonly HeldClaim[], rows: readonly Run
   const ours = new Map(rows.map(({ taskRunId, claimNo }) => [taskRunId, claimNo]));
   for (const held of heldBefore) {
     const { claim, stop, ended } = held;
-    if (ended || stop.signal.aborted || ours.get(claim.taskRunId) === claim.claimNo) continue;
+    if (ended || stop.because !== null || ours.get(claim.taskRunId) === claim.claimNo) continue;
     stopExecution(held, "fence");
     emit({ type: "task_run.aborted", taskRunId: claim.taskRunId, claimNo: claim.claimNo });
   }

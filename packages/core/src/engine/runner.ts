@@ -1,7 +1,7 @@
 /** Executes one claim and says what it came to. */
 
 import { SchedulerError } from "../domain/errors.ts";
-import { type WrittenJson, writeJson } from "../domain/json-value.ts";
+import { writeJson } from "../domain/json-value.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import {
   DeferError,
@@ -18,32 +18,19 @@ import {
   ExecutionStoppedError,
   type Executor,
 } from "../executors/executor.ts";
-import type { ExecutionProcesses } from "../executors/process/processes.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { messageOf, storable } from "./error-message.ts";
+import { HeldContext } from "./execution-context.ts";
 import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.ts";
+import type { ExecutionTools } from "./execution-tools.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import { ignoreRejection } from "./ignore-rejection.ts";
+import { sentenceOn } from "./not-json.ts";
 
 /** What others build on: short, and safe in a log, a metric and a terminal. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
 /** An outside job that could not be asked is asked again after this. */
 const POLL_AGAIN_MS = 10_000;
-
-/** What an instance lends to an execution. */
-export interface ExecutionTools extends Pick<ExecutionContext, "log"> {
-  /** Resolves when all that was logged is stored: once the outcome is, nothing more can be. */
-  readonly endLog: () => Promise<void>;
-  readonly processes: ExecutionProcesses;
-  /** False: the claim is not ours any more. */
-  readonly keepHandle: (handle: unknown, deadlineInMs: number) => Promise<boolean>;
-}
-
-/** Before an outcome is recorded, also that of one which ignores its signal: no process of it is at work then. */
-export async function endTools({ processes, endLog }: ExecutionTools): Promise<void> {
-  await processes.endAll();
-  await endLog();
-}
 
 export async function execute(
   held: HeldClaim,
@@ -58,7 +45,7 @@ export async function execute(
     return { kind: "failed", code: error.code, message: error.message, retryable: false };
   }
   const limits = limitExecution(held);
-  const context = contextOf(held, executor, limits.progress, tools);
+  const context = new HeldContext(held, executor, limits.progress, tools);
   try {
     return claim.job === null
       ? await run(held, executor, context, instanceName)
@@ -66,39 +53,6 @@ export async function execute(
   } finally {
     limits.clear();
   }
-}
-
-function contextOf(
-  held: HeldClaim,
-  executor: Executor,
-  progress: () => void,
-  tools: ExecutionTools,
-): ExecutionContext {
-  const { taskRunId, taskId, attempt, claimNo } = held.claim;
-  return {
-    taskRunId,
-    taskId,
-    attempt,
-    fence: claimNo,
-    signal: held.stop.signal,
-    log: tools.log,
-    processes: tools.processes,
-    progress,
-    keepHandle: async (handle, { deadlineInMs }) => {
-      if (executor.poll === undefined)
-        throw new TypeError(`"${executor.kind}" has no poll: nobody could use a handle`);
-      const written = writeJson(handle);
-      if (written.kind === "problem") throw new TypeError(sentenceOn("The handle", written));
-      const copy = JSON.parse(written.text) as unknown;
-      requireDelay("deadlineInMs", deadlineInMs);
-      // Its outcome is on its way, and says that there is no handle to clear away.
-      if (held.ended || held.stuck) throw new ExecutionStoppedError("fence");
-      // A second one that is not stored leaves the first: there is a handle all the same.
-      if (held.handle === "none") held.handle = "unsure";
-      if (!(await tools.keepHandle(copy, deadlineInMs))) throw new ExecutionStoppedError("fence");
-      held.handle = "kept";
-    },
-  };
 }
 
 async function run(
@@ -202,10 +156,6 @@ function succeeded(output: unknown): Outcome {
   if (written.kind === "written") return { kind: "succeeded", output: JSON.parse(written.text) as unknown };
   const message = sentenceOn("The output", written);
   return { kind: "failed", code: "OUTPUT_NOT_STORABLE", message, retryable: false };
-}
-
-function sentenceOn(what: string, { at, problem }: Extract<WrittenJson, { kind: "problem" }>): string {
-  return `${what}${at === "" ? "" : ` at ${at}`} ${problem}`;
 }
 
 /** It threw because it was told to stop: that says nothing about the task, unless it took too long. */

@@ -73,7 +73,8 @@ export function defineTask<Input, Parsed>(
     checkInput: async (input) => {
       await parse(input);
     },
-    execute: async (input, context) => await run(await parse(input), context),
+    execute: async (input, context) =>
+      await run(isGiven(schema) ? await parse(input) : (input as Parsed), context),
     ...(isGiven(retryOn) ? { decideRetry: retryOn } : {}),
     ...(isGiven(poll) ? { poll } : {}),
     ...(isGiven(cancelOutside) ? { cancelOutside } : {}),

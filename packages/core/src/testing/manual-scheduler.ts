@@ -7,7 +7,8 @@ import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts"
 import type { KeepMs } from "../domain/retention.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import { claimOnce } from "../engine/claimer.ts";
-import { processTerms, stuckOutcome } from "../engine/execution-limits.ts";
+import { endOf } from "../engine/execution-limits.ts";
+import { type ExecutionTools, LentTools } from "../engine/execution-tools.ts";
 import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
 import { createLogWriter } from "../engine/log-writer.ts";
 import { pollableKinds, takeDueOnce } from "../engine/poller.ts";
@@ -17,7 +18,7 @@ import { failOverdueOnce } from "../engine/queue-timer.ts";
 import { reconcileOnce } from "../engine/reconciler.ts";
 import { rescueOnce } from "../engine/rescuer.ts";
 import type { Rules } from "../engine/rule-keeper.ts";
-import { type ExecutionTools, endTools, execute } from "../engine/runner.ts";
+import { execute } from "../engine/runner.ts";
 import { createScheduler } from "../engine/scheduler.ts";
 import type { Scheduler } from "../engine/scheduler-face.ts";
 import { createSettler } from "../engine/settler.ts";
@@ -28,7 +29,6 @@ import { createProcesses, type Processes } from "../executors/process/processes.
 import { openPool, type Pool } from "../store/database.ts";
 import { joinCluster } from "../store/instances/instance.ts";
 import { renewOnce } from "../store/instances/renew.ts";
-import { keepHandle } from "../store/outside-jobs/let-go.ts";
 import { sql } from "../store/sql.ts";
 
 /** As those of `createScheduler`, where they mean something without timers. */
@@ -234,10 +234,10 @@ async function outcomeOf(
 ): Promise<Outcome> {
   const work = execute(each, executors, name, tools);
   void work.finally(() => held.endExecution(each));
-  const stuck = await stuckOutcome(each, work, patienceMs, name);
-  await endTools(tools);
-  if (stuck !== null) held.markStuck(each);
-  return stuck ?? (await work);
+  const { outcome, isStuck } = await endOf(each, work, patienceMs, name);
+  await tools.end();
+  if (isStuck) held.markStuck(each);
+  return outcome;
 }
 
 function lendTools(
@@ -247,21 +247,7 @@ function lendTools(
   const logs = createLogWriter({ pool, emit, onStored: () => {} });
   // Nobody beats here: a test says when the lease ends.
   const lease = { life: instanceId, leaseMs: 86_400_000, renewedAtMs: monotonicMs, reportTo: () => {} };
-  return (held, obeyMs) => {
-    const { claim } = held;
-    const log = logs.open(claim, instanceId);
-    const { taskRunId, claimNo } = claim;
-    return {
-      log: log.write,
-      endLog: log.end,
-      processes: processes.of(processTerms(held, lease, obeyMs, emit)),
-      keepHandle: async (handle, deadlineInMs) =>
-        await pool.transaction(async (tx) => {
-          const owned = { taskRunId, claimNo, claimedBy: instanceId };
-          return await keepHandle(tx, owned, { handle, deadlineInMs });
-        }),
-    };
-  };
+  return (held, obeyMs) => new LentTools({ pool, logs, processes, lease, instanceId, emit }, held, obeyMs);
 }
 
 function leaseSteps(

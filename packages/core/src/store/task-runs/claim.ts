@@ -115,17 +115,17 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
         INSERT INTO signalbox.gate_wake (key)
         SELECT DISTINCT 'run:' || run_id
           FROM claimed
-         WHERE EXISTS (SELECT FROM signalbox.waiting
+         WHERE run_id IS NOT NULL
+           AND EXISTS (SELECT FROM signalbox.waiting
                         WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
       )
-      SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, attempt, interruptions,
-             deferrals, gated, claim_no AS "claimNo",
-             (extract(epoch FROM waited) * 1000)::float8 AS "waitedMs",
-             (extract(epoch FROM available) * 1000)::float8 AS "availableMs",
-             (SELECT title FROM signalbox.task WHERE task.id = claimed.task_id) AS title,
-             (SELECT input FROM signalbox.task WHERE task.id = claimed.task_id) AS input,
-             (SELECT policy FROM signalbox.task WHERE task.id = claimed.task_id) AS policy
-        FROM claimed
+      SELECT c.id AS "taskRunId", c.task_id AS "taskId", c.run_id AS "runId", c.kind, c.queue, c.attempt, c.interruptions,
+             c.deferrals, c.gated, c.claim_no AS "claimNo",
+             (extract(epoch FROM c.waited) * 1000)::float8 AS "waitedMs",
+             (extract(epoch FROM c.available) * 1000)::float8 AS "availableMs",
+             k.title, k.input, k.policy
+        FROM claimed AS c
+       CROSS JOIN LATERAL (SELECT title, input, policy FROM signalbox.task WHERE task.id = c.task_id LIMIT 1) AS k
     `,
   );
   return rows.map((row) => ({ ...toClaim(row), job: null }));
