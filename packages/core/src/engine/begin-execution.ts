@@ -53,9 +53,11 @@ async function finish(
     await work.catch(() => {});
     life.held.endExecution(held);
     emit({ type: "task_run.unstuck", ...named, stuck: life.held.stuck });
+    wake(claim.job === null ? "claimer" : "poller");
   } else {
     life.held.endExecution(held);
     record(outcome);
+    // A slot is free when the end is recorded; a look at an outside job takes none.
+    if (claim.job !== null) wake("poller");
   }
-  wake(claim.job === null ? "claimer" : "poller");
 }

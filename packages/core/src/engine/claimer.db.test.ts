@@ -106,6 +106,9 @@ describe("a claim", () => {
     expect(both.map((claimed) => claimed.length).toSorted((a, b) => a - b)).toEqual([0, 3]);
     expect(await scheduler.claim()).toEqual([]);
     await scheduler.execute();
+    // RUNNING until their ends are recorded.
+    expect(await scheduler.claim()).toEqual([]);
+    await scheduler.settle();
     expect(await scheduler.claim()).toHaveLength(3);
   });
 

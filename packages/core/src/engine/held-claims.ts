@@ -30,12 +30,17 @@ export class HeldClaims {
   readonly #polls = new Set<number>();
   #lastRequestNo = 0;
   #executing = 0;
+  /** Ended, and not recorded yet: RUNNING in the database. */
+  #unrecorded = 0;
   #polling = 0;
   #stuck = 0;
 
-  /** Claims that may come with answers that are still on their way count as taken. */
+  /**
+   * Claims that may come with answers that are still on their way count as taken, and so does what has ended until that is
+   * recorded: no instance has more RUNNING than it has slots.
+   */
   freeSlots(slots: number): number {
-    return this.#requests.size > 0 ? 0 : slots - this.#executing;
+    return this.#requests.size > 0 ? 0 : slots - this.#executing - this.#unrecorded;
   }
 
   beginRequest(): number {
@@ -80,12 +85,14 @@ export class HeldClaims {
     return held;
   }
 
-  /** The execution has ended: its slot is free. An execution that ignores its signal keeps it. */
+  /** The execution has ended: its slot is free once that is recorded. An execution that ignores its signal keeps it. */
   endExecution(held: HeldClaim): void {
     if (held.ended) return;
     held.ended = true;
-    if (held.claim.job === null) this.#executing -= 1;
-    else this.#polling -= 1;
+    if (held.claim.job === null) {
+      this.#executing -= 1;
+      if (this.#held.get(held.claim.taskRunId) === held) this.#unrecorded += 1;
+    } else this.#polling -= 1;
     if (held.stuck) this.#stuck -= 1;
   }
 
@@ -97,7 +104,11 @@ export class HeldClaims {
 
   /** The settlement is recorded, or was refused. */
   remove({ taskRunId, claimNo }: Pick<Claim, "taskRunId" | "claimNo">): void {
-    if (this.#held.get(taskRunId)?.claim.claimNo === claimNo) this.#held.delete(taskRunId);
+    const held = this.#held.get(taskRunId);
+    if (held?.claim.claimNo === claimNo) {
+      this.#held.delete(taskRunId);
+      if (held.ended && held.claim.job === null) this.#unrecorded -= 1;
+    }
     const open = (this.#openByBatch.get(claimNo) ?? 1) - 1;
     if (open > 0) this.#openByBatch.set(claimNo, open);
     else this.#openByBatch.delete(claimNo);

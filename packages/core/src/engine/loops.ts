@@ -1,5 +1,6 @@
 /** The loops of a started instance: who runs which pass when, and what wakes whom. */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TaskRunId } from "../domain/ids.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { msUntilNextPoll } from "../store/outside-jobs/take.ts";
@@ -87,7 +88,6 @@ function tellPromotions(emit: Emit, { promoted, demoted, failed, refused, unrefu
 
 export function claimerLoop(parts: EngineParts): Loop {
   const { pool, settings, executors, memberships, wake, onPassed, onError } = parts;
-  const { batchSize } = settings;
   const kinds = [...executors.keys()];
   return createLoop({
     name: "claimer",
@@ -97,12 +97,14 @@ export function claimerLoop(parts: EngineParts): Loop {
       if (life === null) return "rest";
       const { instanceId, held, lease } = life;
       const { slots } = memberships;
+      // Half of them at most: while the ends of these are recorded, the others are claimed.
+      const atMost = Math.min(settings.batchSize, Math.ceil(slots / 2));
       const claimed = await claimOnce({
         pool,
         instanceId,
         kinds,
         slots,
-        batchSize,
+        batchSize: atMost,
         held,
         // What comes while the instance leaves is not started: it goes back unharmed.
         isTrusted: () => lease.isTrusted() && !memberships.leaving,
@@ -111,6 +113,7 @@ export function claimerLoop(parts: EngineParts): Loop {
       // Of their runs fewer are AVAILABLE now, and others may have waited for that.
       if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
       if (held.freeSlots(slots) < 1) return "rest";
+      if (claimed.length >= atMost) return { againInMs: 0 };
       // Rows that another instance was looking at were skipped, and it may have left some of them.
       return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
     },
@@ -171,7 +174,10 @@ export function settlerLoop({ settings, settler, wakeups, wake, onPassed, onErro
     name: "settler",
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
-      const { left, opensGates, letGo } = await settler.settleOnce();
+      // Whatever ends in this turn of the event loop is recorded together.
+      await nextTurn();
+      const { left, freesSlots, opensGates, letGo } = await settler.settleOnce();
+      if (freesSlots) wake("claimer");
       if (opensGates) wakeups.send("signalbox_gate");
       if (letGo) wake("poller");
       return left > 0 ? { againInMs: 0 } : "rest";

@@ -14,6 +14,8 @@ import { Unrecorded } from "./unrecorded.ts";
 
 interface SettlePass {
   readonly left: number;
+  /** Something is recorded, and not RUNNING any more. */
+  readonly freesSlots: boolean;
   /** Something that was waited for has ended, or a new attempt waits. */
   readonly opensGates: boolean;
   /** Something goes on outside and is to be polled, sooner perhaps than what was known to be due. */
@@ -50,11 +52,16 @@ export function createSettler(deps: {
         if (!isRefusedRow(error)) throw error;
         unrecorded.refuse(batch);
         if (unrecorded.isRefused) throw error;
-        return { left: unrecorded.left, opensGates: false, letGo: false };
+        return { left: unrecorded.left, freesSlots: false, opensGates: false, letGo: false };
       }
       unrecorded.remove(batch);
       for (const { claim, held } of batch) held.remove(claim);
-      return { left: unrecorded.left, opensGates: batch.some(opensGates), letGo: batch.some(goesOn) };
+      return {
+        left: unrecorded.left,
+        freesSlots: batch.length > 0,
+        opensGates: batch.some(opensGates),
+        letGo: batch.some(goesOn),
+      };
     },
   };
 }
