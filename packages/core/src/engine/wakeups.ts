@@ -17,33 +17,23 @@ export interface Wakeups {
   stop: () => Promise<void>;
 }
 
-/** At most this often a NOTIFY is sent by one instance. */
-const COALESCE_MS = 50;
+/** At most this often a NOTIFY is sent by one instance: the first at once, what comes sooner after it together. */
+const COALESCE_MS = 10;
 
 export function createWakeups(db: Database, directUrl: string, emit: Emit): Wakeups {
   const wakes = new Map<WakeChannel, (() => void)[]>();
-  const unsent = new Set<WakeChannel>();
-  let timer: NodeJS.Timeout | null = null;
-  let sending: Promise<void> = Promise.resolve();
+  const hints = createHints(db);
   let listener: Listener | null = null;
   let deafSinceMs: number | null = null;
 
   const wake = (channel: WakeChannel): void => {
     for (const run of wakes.get(channel) ?? []) run();
   };
-  const flush = (): void => {
-    timer = null;
-    const channels = [...unsent];
-    unsent.clear();
-    // Lost with a broken connection; the other side polls.
-    sending = notifyChannels(db, channels).catch(() => {});
-  };
 
   return {
     send: (channel) => {
       wake(channel);
-      unsent.add(channel);
-      timer ??= setTimeout(flush, COALESCE_MS);
+      hints.send(channel);
     },
     on: (channel, run) => {
       wakes.set(channel, [...(wakes.get(channel) ?? []), run]);
@@ -64,13 +54,57 @@ export function createWakeups(db: Database, directUrl: string, emit: Emit): Wake
       });
     },
     stop: async () => {
-      if (timer !== null) {
-        clearTimeout(timer);
-        flush();
-      }
-      await sending;
+      await hints.end();
       await listener?.stop();
       listener = null;
+    },
+  };
+}
+
+interface Hints {
+  readonly send: (channel: WakeChannel) => void;
+  /** Sends what is left. */
+  readonly end: () => Promise<void>;
+}
+
+function createHints(db: Database): Hints {
+  const unsent = new Set<WakeChannel>();
+  let timer: NodeJS.Timeout | null = null;
+  let sentAtMs = Number.NEGATIVE_INFINITY;
+  let sending: Promise<void> | null = null;
+
+  const flush = async (): Promise<void> => {
+    timer = null;
+    sentAtMs = monotonicMs();
+    const channels = [...unsent];
+    unsent.clear();
+    // Lost with a broken connection; the other side polls.
+    await notifyChannels(db, channels).catch(() => {});
+    sending = null;
+    if (unsent.size > 0) flushSoon();
+  };
+  const begin = (): void => {
+    sending = flush();
+  };
+  const flushSoon = (): void => {
+    // One at a time: a slow database must not find all connections busy with hints.
+    if (timer !== null || sending !== null) return;
+    const waitMs = sentAtMs + COALESCE_MS - monotonicMs();
+    if (waitMs > 0) timer = setTimeout(begin, waitMs);
+    else begin();
+  };
+  return {
+    send: (channel) => {
+      unsent.add(channel);
+      flushSoon();
+    },
+    end: async () => {
+      await sending;
+      if (timer !== null) {
+        clearTimeout(timer);
+        begin();
+      }
+      await sending;
     },
   };
 }
