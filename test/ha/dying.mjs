@@ -39,7 +39,9 @@ pg.Client.prototype.query = function (statement, ...rest) {
 };
 
 function isMeant(text, values) {
-  return text === dying.text && (dying.value === undefined || values?.flat().includes(dying.value));
+  if (text !== dying.text) return false;
+  // A list goes as a text of PostgreSQL's own.
+  return dying.value === undefined || values?.some((value) => String(value).includes(dying.value));
 }
 
 function sendAndDie(client, text, { isThere, sendIt }) {

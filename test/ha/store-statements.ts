@@ -14,7 +14,7 @@ export interface StoreStatement {
 }
 
 const FOLDER = fileURLToPath(new URL("../../packages/core/src/store/", import.meta.url));
-const STATEMENT = /sql(?:<[^`]*?>)?\(\s*"(\w+)",?\s*\)`([^`]*)`/g;
+const STATEMENT = /(?:sql|preparedSql)(?:<[^`]*?>)?\(\s*"(\w+)",?\s*\)`([^`]*)`/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE signalbox|DELETE FROM|setval)\b/;
 
 export function readStatements(): readonly StoreStatement[] {

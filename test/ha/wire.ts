@@ -19,17 +19,22 @@ export interface Wire {
   /** Resets every connection. */
   cut(): void;
   /**
-   * The next COMMIT of a transaction with this text in one of its statements is carried out, its answer is lost
+   * The next COMMIT of a transaction with this statement in it is carried out, its answer is lost
    * and the connection breaks. Resolves to whether that happened; `false` when it was called off.
    */
-  loseAnswer(text: string): { readonly lost: Promise<boolean>; readonly callOff: () => void };
+  loseAnswer(statement: SentStatement): { readonly lost: Promise<boolean>; readonly callOff: () => void };
   close(): Promise<void>;
 }
 
 export type Direction = "to the database" | "to the instance";
 
-interface Ambush {
+/** By the name under which a server keeps it prepared, or by a piece of its text. */
+export interface SentStatement {
+  readonly name: string;
   readonly text: string;
+}
+
+interface Ambush extends SentStatement {
   readonly end: (lost: boolean) => void;
 }
 
@@ -90,7 +95,7 @@ export async function openWire(databaseUrl: string): Promise<Wire> {
     cut: () => {
       for (const socket of sockets) socket.resetAndDestroy();
     },
-    loseAnswer: (text) => ambushFor(text, state),
+    loseAnswer: (statement) => ambushFor(statement, state),
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -104,7 +109,7 @@ function renewChange(state: State): void {
   });
 }
 
-function ambushFor(text: string, state: State): ReturnType<Wire["loseAnswer"]> {
+function ambushFor(statement: SentStatement, state: State): ReturnType<Wire["loseAnswer"]> {
   let end: (lost: boolean) => void = () => {};
   const lost = new Promise<boolean>((resolve) => {
     end = (happened) => {
@@ -112,7 +117,7 @@ function ambushFor(text: string, state: State): ReturnType<Wire["loseAnswer"]> {
       resolve(happened);
     };
   });
-  state.ambush = { text, end };
+  state.ambush = { ...statement, end };
   return { lost, callOff: () => end(false) };
 }
 
@@ -121,7 +126,7 @@ function join(client: Socket, upstream: Socket, state: State, forget: (socket: S
   flow({ from: client, to: upstream, direction: "to the database" }, state, (bytes) => {
     const { ambush } = state;
     if (ambush === null) return true;
-    if (bytes.includes(ambush.text)) listening.inAmbush = true;
+    if (bytes.includes(ambush.text) || bytes.includes(`\0${ambush.name}\0`)) listening.inAmbush = true;
     // As `pg` sends it: a simple query, and nothing after it before its answer.
     if (listening.inAmbush && bytes.includes("COMMIT\0")) listening.losing = true;
     return true;

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { INSTANCE_SETTINGS } from "../ha/instance-messages.ts";
 import { type Fault, pickRunning } from "../ha/nemesis.ts";
-import type { Direction, Wire } from "../ha/wire.ts";
+import type { Direction, SentStatement, Wire } from "../ha/wire.ts";
 
 const { leaseMs } = INSTANCE_SETTINGS;
 const LOST_WITHIN_MS = 10_000;
@@ -43,25 +43,28 @@ export const RESET: Fault = [
 export const LOSE_CLAIM: Fault = [
   "answer to the COMMIT of a claim lost",
   async (rig, random) =>
-    await lose(rig.cluster.wireOf(await pickRunning(rig, random)), "nextval('signalbox.claim_no')"),
+    await lose(rig.cluster.wireOf(await pickRunning(rig, random)), {
+      name: "claimTaskRuns",
+      text: "nextval('signalbox.claim_no')",
+    }),
 ];
 
 export const LOSE_SETTLEMENT: Fault = [
   "answer to the COMMIT of a settlement lost",
   async (rig, random) =>
-    await lose(
-      rig.cluster.wireOf(await pickRunning(rig, random)),
-      "g (id, claim_no, claimed_by, status, outcome)",
-    ),
+    await lose(rig.cluster.wireOf(await pickRunning(rig, random)), {
+      name: "settleTaskRuns",
+      text: "g (id, claim_no, claimed_by, status, outcome)",
+    }),
 ];
 
 export const LOSE_ENQUEUE: Fault = [
   "answer to the COMMIT of an enqueue lost",
-  async (rig) => await lose(rig.clientWire, "INSERT INTO signalbox.task\n"),
+  async (rig) => await lose(rig.clientWire, { name: "insertTasks", text: "INSERT INTO signalbox.task\n" }),
 ];
 
-async function lose(wire: Wire, text: string): Promise<boolean> {
-  const ambush = wire.loseAnswer(text);
+async function lose(wire: Wire, statement: SentStatement): Promise<boolean> {
+  const ambush = wire.loseAnswer(statement);
   const callOff = setTimeout(ambush.callOff, LOST_WITHIN_MS);
   const lost = await ambush.lost;
   clearTimeout(callOff);

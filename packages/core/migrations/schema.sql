@@ -405,16 +405,7 @@ CREATE OR REPLACE FUNCTION signalbox.new_id()
  RETURNS uuid
  LANGUAGE sql
  PARALLEL SAFE
-AS $function$
-  SELECT encode(
-           overlay(
-             overlay(
-               uuid_send(gen_random_uuid())
-               PLACING substring(int8send(us / 1000) FROM 3) FROM 1 FOR 6)
-             PLACING substring(int4send((28672 + (us % 1000) * 4096 / 1000)::integer) FROM 3) FROM 7 FOR 2),
-           'hex')::uuid
-    FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us OFFSET 0) AS now
-$function$
+AS $function$SELECT uuidv7()$function$
 ;
 
 CREATE OR REPLACE FUNCTION signalbox.ready_of(task_run_ids uuid[])

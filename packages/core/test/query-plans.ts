@@ -1,6 +1,7 @@
 /** How the server would do what a piece of the store sends: the plans, and what they read. */
 
 import type { Pool, Transaction } from "../src/store/database.ts";
+import type { Statement } from "../src/store/sql.ts";
 
 export interface PlanNode {
   readonly "Node Type": string;
@@ -22,17 +23,38 @@ export async function plansSentBy(
     await work({
       isTransaction: true,
       query: async (statement) => {
-        const [row] = await tx.query<{ "QUERY PLAN": readonly [{ Plan: PlanNode }] }>({
-          name: "explain",
-          text: `EXPLAIN (FORMAT JSON) ${statement.text}`,
-          values: statement.values,
-        });
+        const [row] = await (statement.isPrepared === true
+          ? explainPrepared(tx, statement)
+          : explain(tx, statement.text, statement.values));
         plans.set(statement.name, row === undefined ? [] : flatten(row["QUERY PLAN"][0].Plan));
         return [];
       },
     });
   });
   return plans;
+}
+
+interface Explained {
+  readonly "QUERY PLAN": readonly [{ readonly Plan: PlanNode }];
+}
+
+async function explain(tx: Transaction, text: string, values: unknown[]): Promise<readonly Explained[]> {
+  return await tx.query<Explained>({ name: "explain", text: `EXPLAIN (FORMAT JSON) ${text}`, values });
+}
+
+/** Once it was carried out a few times its plan is made without a look at the values, and then kept. */
+async function explainPrepared(
+  tx: Transaction,
+  { text, values }: Statement<unknown>,
+): Promise<readonly Explained[]> {
+  const send = async (command: string): Promise<unknown> =>
+    await tx.query({ name: "explain", text: command, values: [] });
+  await send("SET LOCAL plan_cache_mode = force_generic_plan");
+  await send(`PREPARE planned AS ${text}`);
+  const plan = await explain(tx, `EXECUTE planned (${values.map(() => "NULL").join(", ")})`, []);
+  await send("DEALLOCATE planned");
+  await send("SET LOCAL plan_cache_mode = auto");
+  return plan;
 }
 
 export function flatten(node: PlanNode): readonly PlanNode[] {

@@ -25,10 +25,9 @@ async function inBites(inputs: readonly unknown[]): Promise<readonly number[]> {
   const { client, carried } = await begin();
   const noting = {
     query: async (statement: { text: string; values: unknown[] }) => {
-      const [first] = statement.values;
-      if (statement.text.includes("INTO signalbox.task_run") && Array.isArray(first))
-        carried.push(first.length);
-      return await client.query(statement);
+      const answer = await client.query(statement);
+      if (statement.text.includes("INTO signalbox.task_run")) carried.push(answer.rows.length);
+      return answer;
     },
   };
   const given = inputs.map((input) => echo.task(input));

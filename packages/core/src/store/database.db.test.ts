@@ -4,7 +4,7 @@ import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { cancel } from "../../test/acts.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import type { Database, Pool } from "./database.ts";
-import { sql } from "./sql.ts";
+import { preparedSql, sql } from "./sql.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -73,4 +73,25 @@ it("a transaction that stands still is ended within seconds, and whoever waited 
   expect(waitedMs).toBeLessThan(8_000);
   await expect(silent).rejects.toThrow();
   expect((await scheduler.checkInvariants()).violations).toEqual([]);
+});
+
+it("keeps the hot statements prepared where the session is its own, and no others", async () => {
+  const pool = box.pool("user");
+
+  const kept = await pool.transaction(async (tx) => {
+    await tx.query(preparedSql("hot")`SELECT ${1}::integer`);
+    await tx.query(preparedSql("hot")`SELECT ${1}::integer`);
+    await tx.query(sql("cold")`SELECT ${2}::integer`);
+    return await tx.query(sql<{ name: string }>("kept")`SELECT name FROM pg_prepared_statements`);
+  });
+
+  expect(kept).toEqual([{ name: "hot" }]);
+});
+
+it("tells why a transaction could not begin, not what became of the statement that went with it", async () => {
+  const pool = box.pool("user");
+  const failing = pool.transaction(async (tx) => await backendOf(tx), "SELECT 1 / 0");
+
+  await expect(failing).rejects.toMatchObject({ code: "22012" });
+  expect(await pool.transaction(backendOf)).toBeGreaterThan(0);
 });

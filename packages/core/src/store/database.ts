@@ -3,6 +3,7 @@
  * The only file that talks to `pg`, apart from the lease's own thread and the listener.
  */
 
+import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
@@ -62,6 +63,8 @@ export function openPool(options: PoolOptions): Pool {
     application_name: options.applicationName,
     keepAlive: true,
     ...(options.keepsIdle === true && { idleTimeoutMillis: 0 }),
+    // A BEGIN goes with the statement that follows it; and one that timed out takes its connection with it.
+    pipeline: true,
     verify: primaries.verify,
   });
   // A connection that breaks is thrown away by the pool or tells us by a rejected query; without listeners it would end
@@ -119,19 +122,31 @@ function beginText(timeoutMs: number): string {
   ].join("; ");
 }
 
+interface Taken {
+  readonly client: pg.PoolClient;
+  readonly send: <Row>(statement: Statement<Row>) => Promise<pg.QueryResult>;
+}
+
 /** Those that lead to a primary of before are thrown away on the way; a new one is never older than what is known. */
-async function take(pool: pg.Pool, primaries: Primaries): Promise<pg.PoolClient> {
+async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
   for (;;) {
     const client = await pool.connect();
-    if (primaries.isCurrent(client)) return client;
+    if (primaries.isCurrent(client)) {
+      const isDirect = primaries.isDirect(client);
+      return {
+        client,
+        send: async ({ name, text, values, isPrepared }) =>
+          await client.query(isPrepared === true && isDirect ? { name, text, values } : { text, values }),
+      };
+    }
     client.release(true);
   }
 }
 
-async function inOneStatement<Row>(client: pg.PoolClient, { text, values }: Statement<Row>): Promise<Row[]> {
+async function inOneStatement<Row>({ client, send }: Taken, statement: Statement<Row>): Promise<Row[]> {
   let failure: Error | undefined;
   try {
-    return (await client.query({ text, values })).rows;
+    return (await send(statement)).rows as Row[];
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
     throw error;
@@ -141,18 +156,24 @@ async function inOneStatement<Row>(client: pg.PoolClient, { text, values }: Stat
 }
 
 async function inTransaction<Result>(
-  client: pg.PoolClient,
+  { client, send }: Taken,
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   let failure: Error | undefined;
   try {
-    await client.query(begin);
-    const result = await work({
-      isTransaction: true,
-      query: async (statement) =>
-        (await client.query({ text: statement.text, values: statement.values })).rows,
+    const { begun, working } = inOnePacket(client, () => {
+      // Not waited for: it goes with the first statement. What follows a BEGIN that failed fails as well.
+      const begun = client.query(begin);
+      begun.catch(() => {});
+      const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
+        const [, answer] = await Promise.all([begun, send(statement)]);
+        return answer.rows as Row[];
+      };
+      return { begun, working: work({ isTransaction: true, query }) };
     });
+    const result = await working;
+    await begun;
     await client.query("COMMIT");
     return result;
   } catch (error) {
@@ -160,6 +181,18 @@ async function inTransaction<Result>(
     throw error;
   } finally {
     client.release(failure);
+  }
+}
+
+/** What is sent meanwhile goes out together: every packet wakes the server up. */
+function inOnePacket<Answer>(client: pg.PoolClient, send: () => Answer): Answer {
+  // Not in the types of the driver, which does the same for the messages of one statement.
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
   }
 }
 

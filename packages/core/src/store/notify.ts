@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import { sql } from "./sql.ts";
+import { preparedSql } from "./sql.ts";
 
 /**
  * `gate`: something may be promoted. `ready`: something may be claimed. `cancel`: something is to stop. `log`: a log
@@ -19,7 +19,7 @@ const NEARLY_FULL = 0.9;
 export async function notifyChannels(db: Database, channels: readonly WakeChannel[]): Promise<void> {
   if (channels.length === 0) return;
   await db.query(
-    sql("notifyChannels")`
+    preparedSql("notifyChannels")`
       SELECT pg_notify(channel, '')
         FROM unnest(${channels}::text[]) AS g (channel)
        WHERE (SELECT pg_notification_queue_usage()) < ${NEARLY_FULL}

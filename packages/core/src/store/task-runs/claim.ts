@@ -9,7 +9,7 @@ import {
 } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
 import type { Database, Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /** A task run that is ours, with all that execution needs: no read per task follows. */
 export interface Claim {
@@ -59,7 +59,7 @@ export interface ClaimRequest {
 export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<readonly Claim[]> {
   const { instanceId, kinds, freeSlots, requestNo } = request;
   const rows = await tx.query(
-    sql<ClaimRow>("claimTaskRuns")`
+    preparedSql<ClaimRow>("claimTaskRuns")`
       WITH RECURSIVE served (kind, queue) AS (        -- from one queue of a kind to the next, each by one look at the index
         SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
           FROM unnest(${kinds}::text[]) AS g (kind)
@@ -121,8 +121,8 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
       )
       SELECT c.id AS "taskRunId", c.task_id AS "taskId", c.run_id AS "runId", c.kind, c.queue, c.attempt, c.interruptions,
              c.deferrals, c.gated, c.claim_no AS "claimNo",
-             (extract(epoch FROM c.waited) * 1000)::float8 AS "waitedMs",
-             (extract(epoch FROM c.available) * 1000)::float8 AS "availableMs",
+             -- Not extract, whose numbers are of any length and take their time.
+             date_part('epoch', c.waited) * 1000 AS "waitedMs", date_part('epoch', c.available) * 1000 AS "availableMs",
              k.title, k.input, k.policy
         FROM claimed AS c
        CROSS JOIN LATERAL (SELECT title, input, policy FROM signalbox.task WHERE task.id = c.task_id LIMIT 1) AS k
@@ -134,7 +134,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
 /** Not a promise: others may be taking them at this moment. */
 export async function isAnyReady(db: Database, kinds: readonly string[]): Promise<boolean> {
   const rows = await db.query(
-    sql("isAnyReady")`
+    preparedSql("isAnyReady")`
       WITH RECURSIVE served (kind, queue) AS (        -- as a claim goes through them
         SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
           FROM unnest(${kinds}::text[]) AS g (kind)
@@ -223,9 +223,9 @@ export async function forgetEndedBatches(tx: Transaction, instanceId: InstanceId
     sql("forgetEndedBatches")`
       DELETE FROM signalbox.claim_batch AS b
        WHERE b.instance_id = ${instanceId}
-         AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
-                           JOIN signalbox.task_run AS t ON t.id = g.id
-                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
+         AND NOT EXISTS (SELECT FROM signalbox.task_run AS t
+                          WHERE t.id = ANY (b.task_run_ids)
+                            AND t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
     `,
   );
 }
@@ -234,12 +234,12 @@ export async function forgetEndedBatches(tx: Transaction, instanceId: InstanceId
 export async function forgetBatches(tx: Transaction, claimNos: readonly number[]): Promise<void> {
   if (claimNos.length === 0) return;
   await tx.query(
-    sql("forgetBatches")`
+    preparedSql("forgetBatches")`
       DELETE FROM signalbox.claim_batch AS b
        WHERE b.claim_no = ANY (${claimNos}::bigint[])
-         AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
-                           JOIN signalbox.task_run AS t ON t.id = g.id
-                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
+         AND NOT EXISTS (SELECT FROM signalbox.task_run AS t
+                          WHERE t.id = ANY (b.task_run_ids)
+                            AND t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
     `,
   );
 }

@@ -1,7 +1,8 @@
 import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
+import { arrayText } from "../array-text.ts";
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, type Statement, sql } from "../sql.ts";
 import { setQueueDeadlines } from "./fail-overdue.ts";
 
 export interface InsertedTaskRun {
@@ -45,87 +46,12 @@ function* bitesOf(tasks: readonly ResolvedTask[]): Generator<readonly ResolvedTa
   if (bite.length > 0) yield bite;
 }
 
-/** In one statement. */
 async function insertBite(
   tx: Transaction,
   tasks: readonly ResolvedTask[],
   runId: RunId | null,
 ): Promise<readonly InsertedTaskRun[]> {
-  const rows = await tx.query(
-    sql<{ taskId: string; taskRunId: string; status: "PENDING" | "AVAILABLE" }>("insertTasks")`
-      WITH given AS MATERIALIZED (
-        SELECT ordinality, signalbox.new_id() AS task_id, signalbox.new_id() AS task_run_id,
-               clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
-               string_to_array(version, '.')::bigint[] AS version, resources::jsonb AS resources,
-               policy::jsonb AS policy, out_of_order, g.queue, concurrency_key, rate, tags::text[] AS tags, stops, rules.rules_no,
-               gated OR rules.apply AS gated, CASE WHEN gated OR rules.apply THEN 'PENDING' ELSE 'AVAILABLE' END AS status
-          FROM unnest(${tasks.map((task) => task.kind)}::text[],
-                      ${tasks.map((task) => task.title)}::text[],
-                      ${tasks.map((task) => task.inputJson)}::text[],
-                      ${tasks.map((task) => task.priority)}::smallint[],
-                      ${tasks.map((task) => task.runAt)}::timestamptz[],
-                      ${tasks.map((task) => task.version)}::text[],
-                      ${tasks.map((task) => JSON.stringify(task.resources))}::text[],
-                      ${tasks.map((task) => JSON.stringify(task.policy))}::text[],
-                      ${tasks.map((task) => isGated(task, runId !== null))}::boolean[],
-                      ${tasks.map((task) => task.queue)}::text[],
-                      ${tasks.map((task) => task.concurrencyKey)}::text[],
-                      ${tasks.map((task) => task.rate)}::text[],
-                      ${tasks.map((task) => toArrayText(task.tags))}::text[],
-                      ${tasks.map((task) => JSON.stringify(task.stops))}::text[],
-                      ${tasks.map((task) => task.outOfOrder)}::boolean[])
-               WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated,
-                                     queue, concurrency_key, rate, tags, stops, out_of_order)
-         CROSS JOIN LATERAL (
-               -- What we see of the rules may be old by the time we commit: the number says which ones we saw.
-               SELECT coalesce(max(q.rules_no), 0) AS rules_no,
-                      coalesce(bool_or(q.slot_limit > 0), false)
-                      OR EXISTS (SELECT FROM signalbox.pause WHERE over = 'queue' AND name = g.queue AND paused)
-                      OR EXISTS (SELECT FROM signalbox.start_window
-                                  WHERE over = 'queue' AND name = g.queue AND windows <> '[]') AS apply
-                 FROM signalbox.queue AS q
-                WHERE q.name = g.queue) AS rules
-      ), new_task AS (
-        INSERT INTO signalbox.task
-               (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
-                queue, concurrency_key, rate, tags, out_of_order)
-        SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at,
-               queue, concurrency_key, rate, tags, out_of_order
-          FROM given
-      ), new_task_run AS (
-        INSERT INTO signalbox.task_run
-               (id, task_id, run_id, kind, queue, priority, attempt, gated, status, run_at, enqueued_at, available_at)
-        SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, 1, gated, status, run_at, enqueued_at,
-               CASE WHEN NOT gated THEN enqueued_at END
-          FROM given
-      ), new_waiting AS (
-        INSERT INTO signalbox.waiting
-               (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
-                concurrency_key, rate, blocked_on, blocked_key, blocked_since)
-        SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, enqueued_at, run_at, version, resources,
-               concurrency_key, rate,
-               -- Its run time lies ahead: parked without a pass that would find out just that.
-               CASE WHEN run_at > enqueued_at THEN 'RUN_AT' END, CASE WHEN run_at > enqueued_at THEN '' END,
-               CASE WHEN run_at > enqueued_at THEN enqueued_at END
-          FROM given
-         WHERE gated
-      ), new_ready AS (
-        INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no)
-        SELECT kind, queue, priority, enqueued_at, task_run_id, rules_no FROM given WHERE NOT gated
-      ), new_stop AS (
-        INSERT INTO signalbox.stop (task_id, code, detail)
-        SELECT DISTINCT ON (task_id, s.code) task_id, s.code, s.detail
-          FROM given CROSS JOIN LATERAL jsonb_to_recordset(stops::jsonb) AS s (code text, detail text)
-         WHERE stops <> '[]'
-      ), new_version AS (
-        INSERT INTO signalbox.open_version (name, version, task_run_id)
-        SELECT r.name, version, task_run_id
-          FROM given CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text)
-         WHERE version IS NOT NULL
-      )
-      SELECT task_id AS "taskId", task_run_id AS "taskRunId", status FROM given ORDER BY ordinality
-    `,
-  );
+  const rows = await tx.query(insertStatement(tasks, runId));
   const inserted = rows.map((row) => ({
     taskId: asTaskId(row.taskId),
     taskRunId: asTaskRunId(row.taskRunId),
@@ -133,6 +59,93 @@ async function insertBite(
   }));
   await setQueueDeadlines(tx, withQueueTimeout(inserted, tasks));
   return inserted;
+}
+
+interface InsertedRow {
+  readonly taskId: string;
+  readonly taskRunId: string;
+  readonly status: "PENDING" | "AVAILABLE";
+}
+
+function insertStatement(tasks: readonly ResolvedTask[], runId: RunId | null): Statement<InsertedRow> {
+  const queues = new Map<string, number>();
+  for (const { queue } of tasks) if (!queues.has(queue)) queues.set(queue, queues.size + 1);
+  return preparedSql<InsertedRow>("insertTasks")`
+    WITH rules (nos, apply) AS MATERIALIZED (
+      -- What we see of the rules may be old by the time we commit: the numbers say which ones we saw.
+      SELECT array_agg(coalesce(q.rules_no, 0) ORDER BY no), array_agg(
+               coalesce(q.slot_limit > 0, false)
+               OR EXISTS (SELECT FROM signalbox.pause AS p WHERE p.over = 'queue' AND p.name = g.name AND paused)
+               OR EXISTS (SELECT FROM signalbox.start_window AS w WHERE w.over = 'queue' AND w.name = g.name AND windows <> '[]')
+               ORDER BY no)
+        FROM unnest(${[...queues.keys()]}::text[]) WITH ORDINALITY AS g (name, no)
+        LEFT JOIN signalbox.queue AS q ON q.name = g.name
+    ), given AS MATERIALIZED (
+      SELECT ordinality, signalbox.new_id() AS task_id, signalbox.new_id() AS task_run_id,
+             clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
+             string_to_array(version, '.')::bigint[] AS version, coalesce(resources::jsonb, '[]') AS resources,
+             policy::jsonb AS policy, out_of_order, g.queue, concurrency_key, rate, coalesce(tags::text[], '{}') AS tags,
+             stops, rules.nos[queue_no] AS rules_no, gated OR rules.apply[queue_no] AS gated,
+             CASE WHEN gated OR rules.apply[queue_no] THEN 'PENDING' ELSE 'AVAILABLE' END AS status
+        FROM rules
+       CROSS JOIN unnest(${tasks.map((task) => task.kind)}::text[],
+                    ${tasks.map((task) => task.title)}::text[],
+                    ${tasks.map((task) => task.inputJson)}::text[],
+                    ${tasks.map((task) => task.priority)}::smallint[],
+                    ${tasks.map((task) => task.runAt)}::timestamptz[],
+                    ${tasks.map((task) => task.version)}::text[],
+                    ${tasks.map(({ resources }) => (resources.length === 0 ? null : JSON.stringify(resources)))}::text[],
+                    ${tasks.map((task) => JSON.stringify(task.policy))}::text[],
+                    ${tasks.map((task) => isGated(task, runId !== null))}::boolean[],
+                    ${tasks.map((task) => task.queue)}::text[],
+                    ${tasks.map((task) => task.concurrencyKey)}::text[],
+                    ${tasks.map((task) => task.rate)}::text[],
+                    ${tasks.map(({ tags }) => (tags.length === 0 ? null : arrayText(tags)))}::text[],
+                    ${tasks.map(({ stops }) => (stops.length === 0 ? null : JSON.stringify(stops)))}::text[],
+                    ${tasks.map((task) => task.outOfOrder)}::boolean[],
+                    ${tasks.map((task) => queues.get(task.queue))}::integer[])
+             WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated,
+                                   queue, concurrency_key, rate, tags, stops, out_of_order, queue_no)
+    ), new_task AS (
+      INSERT INTO signalbox.task
+             (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
+              queue, concurrency_key, rate, tags, out_of_order)
+      SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at,
+             queue, concurrency_key, rate, tags, out_of_order
+        FROM given
+    ), new_task_run AS (
+      INSERT INTO signalbox.task_run
+             (id, task_id, run_id, kind, queue, priority, attempt, gated, status, run_at, enqueued_at, available_at)
+      SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, 1, gated, status, run_at, enqueued_at,
+             CASE WHEN NOT gated THEN enqueued_at END
+        FROM given
+    ), new_waiting AS (
+      INSERT INTO signalbox.waiting
+             (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
+              concurrency_key, rate, blocked_on, blocked_key, blocked_since)
+      SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, enqueued_at, run_at, version, resources,
+             concurrency_key, rate,
+             -- Its run time lies ahead: parked without a pass that would find out just that.
+             CASE WHEN run_at > enqueued_at THEN 'RUN_AT' END, CASE WHEN run_at > enqueued_at THEN '' END,
+             CASE WHEN run_at > enqueued_at THEN enqueued_at END
+        FROM given
+       WHERE gated
+    ), new_ready AS (
+      INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no)
+      SELECT kind, queue, priority, enqueued_at, task_run_id, rules_no FROM given WHERE NOT gated
+    ), new_stop AS (
+      INSERT INTO signalbox.stop (task_id, code, detail)
+      SELECT DISTINCT ON (task_id, s.code) task_id, s.code, s.detail
+        FROM given CROSS JOIN LATERAL jsonb_to_recordset(stops::jsonb) AS s (code text, detail text)
+       WHERE stops IS NOT NULL
+    ), new_version AS (
+      INSERT INTO signalbox.open_version (name, version, task_run_id)
+      SELECT r.name, version, task_run_id
+        FROM given CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text)
+       WHERE version IS NOT NULL
+    )
+    SELECT task_id AS "taskId", task_run_id AS "taskRunId", status FROM given ORDER BY ordinality
+  `;
 }
 
 function withQueueTimeout(
@@ -143,11 +156,6 @@ function withQueueTimeout(
     const queuedMs = tasks[index]?.policy.timeouts?.queuedMs;
     return queuedMs === undefined ? [] : [{ taskRunId, queuedMs }];
   });
-}
-
-/** A column of an unnest is one text each: an array inside an array would be flattened. */
-function toArrayText(items: readonly string[]): string {
-  return `{${items.map((item) => `"${item.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
 /** Which of these rates nobody has set. */

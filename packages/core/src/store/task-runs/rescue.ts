@@ -85,9 +85,9 @@ export async function forgetLostBatches(tx: Transaction): Promise<void> {
     sql("forgetLostBatches")`
       DELETE FROM signalbox.claim_batch AS b
        WHERE NOT EXISTS (SELECT FROM signalbox.instance WHERE boot_id = b.instance_id AND state <> 'DEAD')
-         AND NOT EXISTS (SELECT FROM unnest(b.task_run_ids) AS g (id)
-                           JOIN signalbox.task_run AS t ON t.id = g.id
-                          WHERE t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
+         AND NOT EXISTS (SELECT FROM signalbox.task_run AS t
+                          WHERE t.id = ANY (b.task_run_ids)
+                            AND t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id)
     `,
   );
 }

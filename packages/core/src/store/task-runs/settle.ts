@@ -11,7 +11,7 @@ import type { TerminalStatus } from "../../domain/task-status.ts";
 import type { Transaction } from "../database.ts";
 import { forgetOutsideJobs } from "../outside-jobs/let-go.ts";
 import { lockRuns } from "../runs/count-down.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 import { closeTaskRuns, type EndedTaskRun } from "./close.ts";
 
 /** A settlement with the claim in whose name it is written. */
@@ -74,9 +74,13 @@ async function endClaims(
   requests: readonly SettleRequest[],
 ): Promise<readonly Omit<EndedTaskRun, "next">[]> {
   const rows = await tx.query(
-    sql<{ taskRunId: string; taskId: string; runId: string | null; status: TerminalStatus; gated: boolean }>(
-      "settleTaskRuns",
-    )`
+    preparedSql<{
+      taskRunId: string;
+      taskId: string;
+      runId: string | null;
+      status: TerminalStatus;
+      gated: boolean;
+    }>("settleTaskRuns")`
       UPDATE signalbox.task_run AS t
          SET status = CASE WHEN g.status = 'FAILED' AND t.cancel_requested_at IS NOT NULL THEN 'CANCELED' ELSE g.status END,
              outcome = CASE WHEN g.status = 'FAILED' AND t.cancel_requested_at IS NOT NULL THEN 'CANCELED' ELSE g.outcome END,
@@ -114,7 +118,7 @@ export async function storeResults(
   );
   if (told.length === 0) return;
   await tx.query(
-    sql("storeResults")`
+    preparedSql("storeResults")`
       INSERT INTO signalbox.task_run_result (task_run_id, output, error)
       SELECT task_run_id, output::jsonb, error::jsonb
         FROM unnest(${told.map(({ taskRunId }) => taskRunId)}::uuid[],
