@@ -1,0 +1,47 @@
+/** One who takes part: how its jobs get in, how a process works on them, and what is left in its tables. */
+
+/** One task of a load. `n` counts from 0: by it every task is known to have run exactly once. */
+export interface LoadTask {
+  readonly n: number;
+  readonly resource?: string;
+  readonly version?: string;
+  readonly key?: string;
+}
+
+export interface Load {
+  readonly tasks: readonly LoadTask[];
+  /** Where given: these many runs, each with this limit, and task n belongs to run n % count. */
+  readonly runs?: { readonly count: number; readonly limit: number };
+  readonly keyLimit?: number;
+}
+
+export interface WorkOptions {
+  readonly url: string;
+  readonly concurrency: number;
+  /** Called by every handler, first thing. */
+  readonly onTask: (n: number) => void;
+}
+
+export interface Worker {
+  /** Ends what is at work, and every connection. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface Enqueuer {
+  /** Many at once, as its documentation recommends. */
+  readonly addMany: (tasks: readonly LoadTask[]) => Promise<void>;
+  readonly addOne: (task: LoadTask) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Contestant {
+  readonly name: string;
+  /** Its schema, in a database of its own. */
+  readonly install: (url: string) => Promise<void>;
+  readonly openEnqueuer: (url: string) => Promise<Enqueuer>;
+  readonly work: (options: WorkOptions) => Promise<Worker>;
+  /** SQL that counts what has not ended yet. */
+  readonly leftSql: string;
+  /** Only where it can hold these: the whole load, with its gates. */
+  readonly enqueueLoad?: (url: string, load: Load) => Promise<void>;
+}

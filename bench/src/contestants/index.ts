@@ -1,0 +1,16 @@
+import type { Contestant } from "./contestant.ts";
+import { graphileBatched, graphilePlain } from "./graphile-worker.ts";
+import { pgBossBatched, pgBossSingle } from "./pg-boss.ts";
+import { raw } from "./raw.ts";
+import { signalbox } from "./signalbox.ts";
+
+export const CONTESTANTS = {
+  signalbox,
+  graphileBatched,
+  graphilePlain,
+  pgBossBatched,
+  pgBossSingle,
+  raw,
+} satisfies Record<string, Contestant>;
+
+export type ContestantKey = keyof typeof CONTESTANTS;

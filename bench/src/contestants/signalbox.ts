@@ -1,0 +1,70 @@
+/** Signalbox: the whole worker, as a service would run it, on what `npm run build` made. */
+
+import { createScheduler, defineTask, type Scheduler } from "../../../packages/core/dist/index.js";
+import type { Contestant, Load, LoadTask } from "./contestant.ts";
+
+const BATCH = 500;
+const KEYS = "shop:*";
+
+const nothing = (onTask: (n: number) => void) =>
+  defineTask<{ n: number }>({ kind: "nothing", run: ({ n }) => onTask(n) });
+const { task } = nothing(() => {});
+
+function specOf({ n, resource, version, key }: LoadTask) {
+  return task(
+    { n },
+    {
+      ...(resource !== undefined && { resources: [{ name: resource, mode: "exclusive" as const }] }),
+      ...(version !== undefined && { version }),
+      ...(key !== undefined && { concurrencyKey: `shop:${key}` }),
+    },
+  );
+}
+
+async function withScheduler(url: string, act: (scheduler: Scheduler) => Promise<void>): Promise<void> {
+  const scheduler = createScheduler({ databaseUrl: url, queryTimeoutMs: 120_000 });
+  try {
+    await act(scheduler);
+  } finally {
+    await scheduler.stop();
+  }
+}
+
+async function enqueueLoad(url: string, { tasks, runs, keyLimit }: Load): Promise<void> {
+  await withScheduler(url, async (scheduler) => {
+    if (keyLimit !== undefined) await scheduler.setKeyLimit(KEYS, keyLimit);
+    if (runs === undefined) {
+      await scheduler.enqueueMany(tasks.map(specOf));
+      return;
+    }
+    for (let run = 0; run < runs.count; run += 1) {
+      const own = tasks.filter(({ n }) => n % runs.count === run);
+      await scheduler.enqueueMany(own.map(specOf), { run: { title: `run ${run}`, limit: runs.limit } });
+    }
+  });
+}
+
+export const signalbox: Contestant = {
+  name: "Signalbox",
+  install: async (url) => await withScheduler(url, async (scheduler) => void (await scheduler.migrate())),
+  openEnqueuer: async (url) => {
+    const scheduler = createScheduler({ databaseUrl: url });
+    return {
+      addMany: async (tasks) => void (await scheduler.enqueueMany(tasks.map(specOf))),
+      addOne: async (each) => void (await scheduler.enqueue(specOf(each))),
+      close: async () => await scheduler.stop(),
+    };
+  },
+  work: async ({ url, concurrency, onTask }) => {
+    const scheduler = createScheduler({
+      databaseUrl: url,
+      tasks: [nothing(onTask)],
+      slots: concurrency,
+      batchSize: BATCH,
+    });
+    await scheduler.start();
+    return { stop: async () => await scheduler.stop() };
+  },
+  leftSql: "SELECT count(*) AS left FROM signalbox.task_run WHERE status <> 'DONE'",
+  enqueueLoad,
+};

@@ -1,0 +1,58 @@
+/**
+ * `npm run bench [-- --full] [-- <part of the name of a scenario> …]`: Signalbox beside its peers in one run on one
+ * PostgreSQL. Prints a table, writes `results/last.json`. Ends with 1 where a round is void; a missed bar is said, not hidden.
+ */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import type { Scenario } from "./bench.ts";
+import { type Figure, meets } from "./figure.ts";
+import { render } from "./render.ts";
+import { oneByOne } from "./scenarios/enqueue.ts";
+import { allGates, exclusive } from "./scenarios/gates.ts";
+import { idleLatency } from "./scenarios/latency.ts";
+import { oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
+import { startServer } from "./server.ts";
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "no-ops": oneProcess,
+  "two-processes": twoProcesses,
+  exclusive,
+  "all-gates": allGates,
+  "one-by-one": oneByOne,
+  latency: idleLatency,
+};
+
+const args = process.argv.slice(2);
+const full = args.includes("--full");
+const words = args.filter((arg) => arg !== "--full");
+const chosen = Object.entries(SCENARIOS).filter(
+  ([name]) => words.length === 0 || words.some((word) => name.includes(word)),
+);
+if (chosen.length === 0) {
+  process.stderr.write(
+    `No scenario is called like ${words.join(" or ")}; there are ${Object.keys(SCENARIOS).join(", ")}\n`,
+  );
+  process.exit(2);
+}
+
+const note = (text: string): void => void process.stderr.write(`${text}\n`);
+const server = await startServer();
+const figures: Figure[] = [];
+try {
+  for (const [name, scenario] of chosen) {
+    note(name);
+    figures.push(...(await scenario({ server, rounds: full ? 5 : 3, full, note })));
+  }
+} finally {
+  await server.stop();
+}
+
+const machine = `PostgreSQL ${server.version}, Node ${process.versions.node}, ${cpus().length} cores`;
+process.stdout.write(`\n${machine}\n\n${render(figures)}\n`);
+const folder = new URL("../results/", import.meta.url);
+mkdirSync(folder, { recursive: true });
+const at = new Date().toISOString();
+const lines = figures.map((figure) => ({ ...figure, met: meets(figure) }));
+writeFileSync(new URL("last.json", folder), `${JSON.stringify({ at, machine, figures: lines }, null, 2)}\n`);
+if (figures.some(({ faults }) => faults.length > 0)) process.exitCode = 1;

@@ -1,0 +1,87 @@
+/** One round of one contestant: a load that lies ready, processes that work on it, and whether all of it was right. */
+
+import { setTimeout as wait } from "node:timers/promises";
+import { CONTESTANTS, type ContestantKey } from "./contestants/index.ts";
+import { meter, type Spent } from "./meters.ts";
+import type { Database } from "./server.ts";
+import type { WorkReport } from "./worker-messages.ts";
+import { openWorker } from "./worker-process.ts";
+
+const PATIENCE_MS = 300_000;
+/** How long after the last call everything must be recorded. */
+const RECORDED_WITHIN_MS = 5_000;
+
+export interface WorkRound {
+  readonly perSecond: number;
+  readonly spent: Spent;
+  readonly nodeCpuMs: number;
+  readonly longestBlockMs: number;
+  /** What each process did of it, as a share of 1. */
+  readonly shares: readonly number[];
+  /** Why the round does not count; empty when it does. */
+  readonly faults: readonly string[];
+}
+
+export interface WorkRequest {
+  readonly contestant: ContestantKey;
+  readonly database: Database;
+  readonly tasks: number;
+  readonly concurrency: number;
+  readonly processes: number;
+}
+
+export async function measureWork(request: WorkRequest): Promise<WorkRound> {
+  const { contestant, database, tasks, concurrency } = request;
+  let onDone = (): void => {};
+  const done = new Promise<void>((resolve) => {
+    onDone = resolve;
+  });
+  const order = { contestant, url: database.url, concurrency, tasks };
+  const workers = await Promise.all(
+    Array.from({ length: request.processes }, async () => await openWorker(order, { onCalls: () => look() })),
+  );
+  const look = (): void => {
+    if (workers.reduce((sum, { calls }) => sum + calls(), 0) >= tasks) onDone();
+  };
+  const stopMeter = await meter(database);
+  for (const { start } of workers) start();
+  const inTime = await Promise.race([done.then(() => true), wait(PATIENCE_MS, false, { ref: false })]);
+  const left = await leftOver(database, contestant);
+  const spent = await stopMeter();
+  const reports = await Promise.all(workers.map(async ({ end }) => await end()));
+  const fromMs = Math.min(...reports.filter(({ calls }) => calls > 0).map(({ firstAtMs }) => firstAtMs));
+  const toMs = Math.max(...reports.map(({ lastAtMs }) => lastAtMs));
+  const faults = [
+    ...(inTime ? [] : ["not all were called in time"]),
+    ...(left === 0 ? [] : [`${left} are not recorded as ended`]),
+    ...seenFaults(reports, tasks),
+  ];
+  return {
+    perSecond: (tasks / (toMs - fromMs)) * 1_000,
+    spent,
+    nodeCpuMs: reports.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
+    longestBlockMs: Math.max(...reports.map(({ longestBlockMs }) => longestBlockMs)),
+    shares: reports.map(({ calls }) => calls / tasks),
+    faults,
+  };
+}
+
+async function leftOver(database: Database, contestant: ContestantKey): Promise<number> {
+  const untilMs = performance.now() + RECORDED_WITHIN_MS;
+  for (;;) {
+    const [row] = await database.query<{ left: string }>(CONTESTANTS[contestant].leftSql);
+    const left = Number(row?.left);
+    if (left === 0 || performance.now() > untilMs) return left;
+    await wait(20);
+  }
+}
+
+function seenFaults(reports: readonly WorkReport[], tasks: number): readonly string[] {
+  const counts = new Uint16Array(tasks);
+  for (const { seen } of reports) {
+    for (const [n, count] of Buffer.from(seen, "base64").entries()) counts[n] = (counts[n] ?? 0) + count;
+  }
+  const lost = counts.filter((count) => count === 0).length;
+  const twice = counts.filter((count) => count > 1).length;
+  return [...(lost > 0 ? [`${lost} never ran`] : []), ...(twice > 0 ? [`${twice} ran more than once`] : [])];
+}

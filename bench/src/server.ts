@@ -1,0 +1,64 @@
+/** One PostgreSQL 18 with its durability as it comes; a fresh database for every round of every contestant. */
+
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { removePostgres } from "../../packages/server/dist/postgres/remove.js";
+import { startPostgres } from "../../packages/server/dist/postgres/start.js";
+
+export interface Server {
+  readonly version: string;
+  readonly createDatabase: () => Promise<Database>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Database {
+  readonly url: string;
+  readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+  readonly drop: () => Promise<void>;
+}
+
+export async function startServer(): Promise<Server> {
+  const dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  // The server may run as another user.
+  chmodSync(dir, 0o755);
+  const settings = {
+    shared_buffers: "256MB",
+    max_connections: "200",
+    max_wal_size: "4GB",
+    shared_preload_libraries: "pg_stat_statements",
+    "pg_stat_statements.track": "top",
+  };
+  const postgres = await startPostgres({ dir, settings });
+  const admin = new pg.Pool({ connectionString: postgres.url, max: 2 });
+  let created = 0;
+  return {
+    version: postgres.version,
+    createDatabase: async () => {
+      created += 1;
+      const name = `bench_${created}`;
+      await admin.query(`CREATE DATABASE ${name}`);
+      const url = new URL(postgres.url);
+      url.pathname = name;
+      const pool = new pg.Pool({ connectionString: url.href, max: 2 });
+      // When the database is dropped, its goodbye must not hide what went before.
+      pool.on("error", () => {});
+      await pool.query("CREATE EXTENSION pg_stat_statements");
+      return {
+        url: url.href,
+        query: async (text, values = []) => (await pool.query(text, [...values])).rows,
+        drop: async () => {
+          await pool.end();
+          await admin.query(`DROP DATABASE ${name}`);
+        },
+      };
+    },
+    stop: async () => {
+      await admin.end();
+      await postgres.stop();
+      await removePostgres(dir);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** A process of its own that works for one contestant: `work.ts <order>`, told by messages when to start and stop. */
+
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Worker } from "./contestants/contestant.ts";
+import { CONTESTANTS } from "./contestants/index.ts";
+import type { FromWorker, ToWorker, WorkOrder } from "./worker-messages.ts";
+
+const TELL_MS = 20;
+
+const order = JSON.parse(process.argv[2] ?? "") as WorkOrder;
+const seen = new Uint8Array(order.tasks);
+const delay = monitorEventLoopDelay({ resolution: 1 });
+let calls = 0;
+let told = 0;
+let firstAtMs = 0;
+let lastAtMs = 0;
+let cpuBefore = process.cpuUsage();
+let cpuMs = 0;
+let worker: Worker | null = null;
+
+function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function tell(message: FromWorker): void {
+  process.send?.(message);
+}
+
+function onTask(n: number): void {
+  seen[n] = (seen[n] ?? 0) + 1;
+  lastAtMs = nowMs();
+  if (calls === 0) firstAtMs = lastAtMs;
+  calls += 1;
+  if (order.tellsEach === true) tell({ type: "each", n, atMs: lastAtMs });
+}
+
+const timer = setInterval(() => {
+  if (calls === told) return;
+  told = calls;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  cpuMs = (user + system) / 1_000;
+  tell({ type: "calls", calls });
+}, TELL_MS);
+
+process.on("message", (message: ToWorker) => {
+  void (message.type === "start" ? start() : stop());
+});
+
+async function start(): Promise<void> {
+  delay.enable();
+  cpuBefore = process.cpuUsage();
+  worker = await CONTESTANTS[order.contestant].work({
+    url: order.url,
+    concurrency: order.concurrency,
+    onTask,
+  });
+}
+
+async function stop(): Promise<void> {
+  delay.disable();
+  await worker?.stop();
+  clearInterval(timer);
+  const report = {
+    calls,
+    firstAtMs,
+    lastAtMs,
+    seen: Buffer.from(seen).toString("base64"),
+    cpuMs,
+    longestBlockMs: delay.max / 1e6,
+  };
+  tell({ type: "report", report });
+  process.disconnect();
+}
+
+tell({ type: "ready" });

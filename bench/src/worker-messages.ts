@@ -1,0 +1,33 @@
+/** What a process that works for a contestant and the one that measures say to each other. */
+
+import type { ContestantKey } from "./contestants/index.ts";
+
+export interface WorkOrder {
+  readonly contestant: ContestantKey;
+  readonly url: string;
+  readonly concurrency: number;
+  /** How many tasks there are in all, whoever gets them. */
+  readonly tasks: number;
+  /** Whether each call is told at once, with its time. */
+  readonly tellsEach?: boolean;
+}
+
+export type ToWorker = { readonly type: "start" } | { readonly type: "stop" };
+
+export type FromWorker =
+  | { readonly type: "ready" }
+  | { readonly type: "calls"; readonly calls: number }
+  | { readonly type: "each"; readonly n: number; readonly atMs: number }
+  | { readonly type: "report"; readonly report: WorkReport };
+
+export interface WorkReport {
+  readonly calls: number;
+  /** By the clock that all processes of a machine share. */
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** How often each task was seen, by its number. */
+  readonly seen: string;
+  /** From the start until the last call. */
+  readonly cpuMs: number;
+  readonly longestBlockMs: number;
+}

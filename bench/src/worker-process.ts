@@ -1,0 +1,64 @@
+/** Starts processes that work for a contestant, and gathers what they did. */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { FromWorker, ToWorker, WorkOrder, WorkReport } from "./worker-messages.ts";
+
+const WORK = fileURLToPath(new URL("./work.ts", import.meta.url));
+
+export interface WorkerProcess {
+  readonly start: () => void;
+  readonly calls: () => number;
+  /** Ends it, and answers what it did. */
+  readonly end: () => Promise<WorkReport>;
+}
+
+export interface WorkerListener {
+  readonly onCalls: () => void;
+  readonly onEach?: (n: number, atMs: number) => void;
+}
+
+export async function openWorker(
+  order: WorkOrder,
+  { onCalls, onEach }: WorkerListener,
+): Promise<WorkerProcess> {
+  const child = fork(WORK, [JSON.stringify(order)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  let calls = 0;
+  let onReady = (): void => {};
+  let onReport = (_: WorkReport): void => {};
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve;
+  });
+  const report = new Promise<WorkReport>((resolve) => {
+    onReport = resolve;
+  });
+  child.on("message", (message: FromWorker) => {
+    if (message.type === "ready") onReady();
+    if (message.type === "report") onReport(message.report);
+    if (message.type === "each") onEach?.(message.n, message.atMs);
+    if (message.type !== "calls") return;
+    calls = message.calls;
+    onCalls();
+  });
+  const died = new Promise<never>((_, reject) => {
+    child.once("exit", (code) => {
+      if (code !== 0) reject(new Error(`A worker of ${order.contestant} ended with ${code}`));
+    });
+  });
+  died.catch(() => {});
+  await Promise.race([ready, died]);
+  return {
+    start: () => say(child, { type: "start" }),
+    calls: () => calls,
+    end: async () => {
+      say(child, { type: "stop" });
+      const answer = await Promise.race([report, died]);
+      if (child.exitCode === null) await new Promise((resolve) => child.once("exit", resolve));
+      return answer;
+    },
+  };
+}
+
+function say(child: ChildProcess, message: ToWorker): void {
+  child.send(message);
+}
