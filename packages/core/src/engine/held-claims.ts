@@ -37,7 +37,7 @@ export class HeldClaims {
 
   /**
    * Claims that may come with answers that are still on their way count as taken, and so does what has ended until that is
-   * recorded: no instance has more RUNNING than it has slots.
+   * recorded: in the database it is RUNNING.
    */
   freeSlots(slots: number): number {
     return this.#requests.size > 0 ? 0 : slots - this.#executing - this.#unrecorded;
@@ -68,7 +68,7 @@ export class HeldClaims {
   add(claim: Claim): HeldClaim {
     // A failover undid our first claim of it and it came to us again: only the second one counts.
     const former = this.#held.get(claim.taskRunId);
-    if (former !== undefined) stopExecution(former, "fence");
+    if (former !== undefined) this.#replace(former);
     const held: HeldClaim = {
       claim,
       stop: new StopSwitch(),
@@ -83,6 +83,12 @@ export class HeldClaims {
     if (claim.job === null) this.#executing += 1;
     else this.#polling += 1;
     return held;
+  }
+
+  /** From here on nobody finds it: what it took up is given back when it ends, or now where it has. */
+  #replace(former: HeldClaim): void {
+    stopExecution(former, "fence");
+    if (former.ended && former.claim.job === null) this.#unrecorded -= 1;
   }
 
   /** The execution has ended: its slot is free once that is recorded. An execution that ignores its signal keeps it. */

@@ -18,7 +18,7 @@ export interface SchedulerOptions {
   readonly tasks?: readonly Executor[];
   /** Display name; the identity is a random boot id. Default: host name and process id. */
   readonly name?: string;
-  /** Task runs that are RUNNING at once on this instance. Default: 10. */
+  /** How many tasks this instance works on at once, each from its claim until its end is recorded. Default: 10. */
   readonly slots?: number;
   /** How long a silent instance keeps what it claimed. Must exceed four beats. Default: 60000. */
   readonly leaseMs?: number;

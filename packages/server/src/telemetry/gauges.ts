@@ -7,7 +7,7 @@ import { Gauge, type Registry } from "prom-client";
 export function addInstanceGauges(registry: Registry, health: () => InstanceHealth): void {
   const gauges: readonly (readonly [string, string, (health: InstanceHealth) => number])[] = [
     ["ready", "Whether this instance does its share: 1 or 0.", ({ ready }) => Number(ready)],
-    ["slots", "Task runs that this instance executes at once, at most.", ({ slots }) => slots],
+    ["slots", "Task runs that this instance works on at once, at most.", ({ slots }) => slots],
     ["slots_busy", "Slots that are taken.", ({ executing }) => executing],
     [
       "slots_stuck",
