@@ -96,6 +96,39 @@ describe("what is thrown", () => {
   });
 });
 
+it("what a handler is told can be copied, with all that is made on demand", async () => {
+  const seen: string[] = [];
+  const copying = defineTask({
+    kind: "copying",
+    run: (_, context) => {
+      const copy = { ...context, more: true };
+      copy.log("by the copy");
+      seen.push(...Object.entries(copy).map(([name, value]) => `${name} ${typeof value}`));
+      copy.signal.throwIfAborted();
+    },
+  });
+  const scheduler = await box.scheduler({ tasks: [copying] });
+  const { taskRunId } = await scheduler.enqueue(copying.task(null));
+  await scheduler.claim();
+  await scheduler.execute();
+  await scheduler.settle();
+
+  expect(await scheduler.get(taskRunId)).toMatchObject({ status: "DONE" });
+  expect((await scheduler.readLog(taskRunId)).entries).toMatchObject([{ text: "by the copy\n" }]);
+  expect(seen.toSorted()).toEqual([
+    "attempt number",
+    "fence number",
+    "keepHandle function",
+    "log function",
+    "more boolean",
+    "processes object",
+    "progress function",
+    "signal object",
+    "taskId string",
+    "taskRunId string",
+  ]);
+});
+
 it("a claim of a kind that the instance has forgotten fails for good, and names what it knows", async () => {
   const [odd, other] = ["odd", "other"].map((kind) => defineTask({ kind, run: () => null }));
   if (odd === undefined || other === undefined) throw new Error("unreachable");

@@ -20,7 +20,7 @@ import {
 } from "../executors/executor.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { messageOf, storable } from "./error-message.ts";
-import { HeldContext } from "./execution-context.ts";
+import { contextOf } from "./execution-context.ts";
 import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.ts";
 import type { ExecutionTools } from "./execution-tools.ts";
 import type { HeldClaim } from "./held-claims.ts";
@@ -45,7 +45,7 @@ export async function execute(
     return { kind: "failed", code: error.code, message: error.message, retryable: false };
   }
   const limits = limitExecution(held);
-  const context = new HeldContext(held, executor, limits.progress, tools);
+  const context = contextOf(held, executor, limits.progress, tools);
   try {
     return claim.job === null
       ? await run(held, executor, context, instanceName)
