@@ -91,7 +91,7 @@ describe("a deferral and the pass that gives its slot to another", () => {
     },
   );
 
-  it.each(["deferTaskRuns", "enterWaiting", "releaseHolds", "discountResourceUse", "COMMIT"])(
+  it.each(["deferTaskRuns", "enterWaiting", "releaseHolds", "discountSharedUse", "COMMIT"])(
     "it stops before %s",
     async (statement) => {
       await startedBefore(PERIOD_MS + 1);

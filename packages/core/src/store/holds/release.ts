@@ -90,12 +90,20 @@ async function discountUse(
       SELECT FROM signalbox.resource_use WHERE name = ANY (${names}::text[]) ORDER BY name FOR NO KEY UPDATE
     `,
   );
-  await tx.query(
-    sql("discountResourceUse")`
-      UPDATE signalbox.resource_use
-         SET exclusive = exclusive - cardinality(array_positions(${alone}::text[], name)),
-             shared = shared - cardinality(array_positions(${together}::text[], name))
-       WHERE name = ANY (${names}::text[])
-    `,
-  );
+  if (alone.length > 0) {
+    await tx.query(
+      sql("discountExclusiveUse")`
+        UPDATE signalbox.resource_use SET exclusive = exclusive - 1 WHERE name = ANY (${alone}::text[])
+      `,
+    );
+  }
+  if (together.length > 0) {
+    await tx.query(
+      sql("discountSharedUse")`
+        UPDATE signalbox.resource_use
+           SET shared = shared - cardinality(array_positions(${together}::text[], name))
+         WHERE name = ANY (${together}::text[])
+      `,
+    );
+  }
 }

@@ -32,11 +32,12 @@ export async function loadResources(
              array_to_string(lowest.version, '.') AS "lowestVersion", lowest.task_run_id AS "lowestTaskRunId",
              (SELECT array_to_string(version, '.') FROM signalbox.done_version WHERE done_version.name = g.name) AS "doneVersion"
         FROM unnest(${names}::text[]) AS g (name)
+        -- With a limit it stays a search for each name. Without one the planner may compare each name with each hold.
         LEFT JOIN LATERAL (
-             SELECT task_run_id, reserved_for FROM signalbox.hold WHERE scope = 'resource:' || g.name AND slot = 0
+             SELECT task_run_id, reserved_for FROM signalbox.hold WHERE scope = 'resource:' || g.name AND slot = 0 LIMIT 1
              ) AS alone ON true
         LEFT JOIN LATERAL (
-             SELECT shared FROM signalbox.resource_use WHERE resource_use.name = g.name) AS used ON true
+             SELECT shared FROM signalbox.resource_use WHERE resource_use.name = g.name LIMIT 1) AS used ON true
         LEFT JOIN LATERAL (
              SELECT version, task_run_id
                FROM signalbox.open_version

@@ -37,7 +37,7 @@ async function moveToReady(
     sql("moveFromWaitingToReady")`
       WITH gone AS (
         DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${admitted.map(({ taskRunId }) => taskRunId)}::uuid[])
-        RETURNING kind, queue, priority, task_run_id, blocked_on, blocked_since, waited
+        RETURNING task_run_id, blocked_on, blocked_since, waited
       ), waited_for AS (
         INSERT INTO signalbox.wait_time (task_run_id, waited)
         SELECT task_run_id, signalbox.add_wait(waited, blocked_on, blocked_since)
@@ -46,15 +46,14 @@ async function moveToReady(
             ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
       )
       INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no, open_until)
-      SELECT gone.kind, gone.queue, gone.priority,
-             (SELECT available_at FROM signalbox.task_run WHERE task_run.id = gone.task_run_id), gone.task_run_id,
+      SELECT t.kind, t.queue, t.priority, t.available_at, t.id,
              -- Rules change under the gate lock, which we have: these are the ones it was judged by.
-             coalesce((SELECT rules_no FROM signalbox.queue WHERE queue.name = gone.queue), 0),
-             coalesce((SELECT open_until
-                         FROM unnest(${admitted.map(({ taskRunId }) => taskRunId)}::uuid[],
-                                     ${admitted.map(({ openUntil }) => openUntil)}::timestamptz[]) AS g (id, open_until)
-                        WHERE g.id = gone.task_run_id), 'infinity')
-        FROM gone
+             coalesce((SELECT rules_no FROM signalbox.queue WHERE queue.name = t.queue), 0),
+             coalesce(g.open_until, 'infinity')
+        FROM unnest(${admitted.map(({ taskRunId }) => taskRunId)}::uuid[],
+                    ${admitted.map(({ openUntil }) => openUntil)}::timestamptz[]) AS g (id, open_until)
+       CROSS JOIN LATERAL (SELECT id, kind, queue, priority, available_at
+                             FROM signalbox.task_run WHERE task_run.id = g.id LIMIT 1) AS t
     `,
   );
 }
