@@ -8,10 +8,12 @@ import { cpus } from "node:os";
 import type { Scenario } from "./bench.ts";
 import { type Figure, meets } from "./figure.ts";
 import { render } from "./render.ts";
+import { backlog } from "./scenarios/backlog.ts";
 import { oneByOne } from "./scenarios/enqueue.ts";
 import { allGates, exclusive } from "./scenarios/gates.ts";
 import { idleLatency } from "./scenarios/latency.ts";
 import { oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
+import { processes } from "./scenarios/processes.ts";
 import { startServer } from "./server.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -21,6 +23,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "all-gates": allGates,
   "one-by-one": oneByOne,
   latency: idleLatency,
+  processes,
+  backlog,
 };
 
 const args = process.argv.slice(2);

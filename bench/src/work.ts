@@ -52,6 +52,7 @@ async function start(): Promise<void> {
   worker = await CONTESTANTS[order.contestant].work({
     url: order.url,
     concurrency: order.concurrency,
+    tasks: order.tasks,
     onTask,
   });
 }

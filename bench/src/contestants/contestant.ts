@@ -18,6 +18,8 @@ export interface Load {
 export interface WorkOptions {
   readonly url: string;
   readonly concurrency: number;
+  /** How many there are. */
+  readonly tasks: number;
   /** Called by every handler, first thing. */
   readonly onTask: (n: number) => void;
 }

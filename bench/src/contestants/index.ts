@@ -1,6 +1,7 @@
 import type { Contestant } from "./contestant.ts";
 import { graphileBatched, graphilePlain } from "./graphile-worker.ts";
 import { pgBossBatched, pgBossSingle } from "./pg-boss.ts";
+import { signalboxProcesses, spawned } from "./processes.ts";
 import { raw } from "./raw.ts";
 import { signalbox } from "./signalbox.ts";
 
@@ -11,6 +12,8 @@ export const CONTESTANTS = {
   pgBossBatched,
   pgBossSingle,
   raw,
+  signalboxProcesses,
+  spawned,
 } satisfies Record<string, Contestant>;
 
 export type ContestantKey = keyof typeof CONTESTANTS;
