@@ -62,7 +62,9 @@ export const drain: Command<"drain"> = async (scene, { instance: which }) => {
   const chosen = pickInstance(scene, which);
   if (chosen === null) return false;
   const { known, instance } = chosen;
-  expect(await markDraining(scene.rig.pool, instance.instanceId)).toBe(known.state === "LIVE");
+  expect(await scene.rig.pool.transaction(async (tx) => await markDraining(tx, instance.instanceId))).toBe(
+    known.state === "LIVE",
+  );
   if (known.state === "LIVE") known.state = "DRAINING";
   return true;
 };
@@ -70,7 +72,7 @@ export const drain: Command<"drain"> = async (scene, { instance: which }) => {
 export const leave: Command<"leave"> = async (scene, { instance: which }) => {
   const chosen = pickInstance(scene, which);
   if (chosen === null) return false;
-  await leaveCluster(scene.rig.pool, chosen.instance.instanceId);
+  await scene.rig.pool.transaction(async (tx) => await leaveCluster(tx, chosen.instance.instanceId));
   chosen.known.state = "DEAD";
   return true;
 };

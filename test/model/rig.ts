@@ -74,7 +74,9 @@ export async function joinRig(
   { pool, instances }: Rig,
   { name, kinds, slots }: { readonly name: string; readonly kinds: readonly Kind[]; readonly slots: number },
 ): Promise<RigInstance> {
-  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs: LEASE_MS, mark: null });
+  const instanceId = await pool.transaction(
+    async (tx) => await joinCluster(tx, { name, kinds, slots, leaseMs: LEASE_MS, mark: null }),
+  );
   const held = new HeldClaims();
   const events: SchedulerEvent[] = [];
   const wire = lossyWire(pool);

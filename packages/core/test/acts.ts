@@ -80,13 +80,16 @@ export interface Worker {
 }
 
 export async function joinAsWorker(pool: Pool, kind: string): Promise<Worker> {
-  const instanceId = await joinCluster(pool, {
-    name: "worker",
-    kinds: [kind],
-    slots: 50,
-    leaseMs: LEASE_MS,
-    mark: null,
-  });
+  const instanceId = await pool.transaction(
+    async (tx) =>
+      await joinCluster(tx, {
+        name: "worker",
+        kinds: [kind],
+        slots: 50,
+        leaseMs: LEASE_MS,
+        mark: null,
+      }),
+  );
   const mine = { instanceId, kinds: [kind] };
   const held = new HeldClaims();
   return {

@@ -23,13 +23,16 @@ async function enqueueFree(count: number): Promise<readonly string[]> {
 
 async function requestOf(freeSlots: number, leaseMs = 60_000): Promise<ClaimRequest> {
   const pool = box.pool("joiner");
-  const instanceId = await joinCluster(pool, {
-    name: "worker",
-    kinds: ["echo"],
-    slots: 10,
-    leaseMs,
-    mark: null,
-  });
+  const instanceId = await pool.transaction(
+    async (tx) =>
+      await joinCluster(tx, {
+        name: "worker",
+        kinds: ["echo"],
+        slots: 10,
+        leaseMs,
+        mark: null,
+      }),
+  );
   return { instanceId, kinds: ["echo"], freeSlots, requestNo: 1 };
 }
 
@@ -238,7 +241,7 @@ describe("a claim gets nothing", () => {
   it("for one that drains", async () => {
     await enqueueFree(1);
     const { instanceId } = await requestOf(5);
-    await markDraining(box.pool("worker"), instanceId);
+    await box.pool("worker").transaction(async (tx) => await markDraining(tx, instanceId));
 
     expect(await claimedBy(instanceId)).toBe(0);
   });

@@ -33,7 +33,9 @@ beforeAll(async () => {
 async function warmUp(): Promise<void> {
   let renewed = false;
   const leaseMs = 60_000;
-  const bootId = await joinCluster(pool, { name: "first", kinds: [], slots: 1, leaseMs, mark: null });
+  const bootId = await pool.transaction(
+    async (tx) => await joinCluster(tx, { name: "first", kinds: [], slots: 1, leaseMs, mark: null }),
+  );
   const onRenewed = (): void => {
     renewed = true;
   };
@@ -62,13 +64,16 @@ beforeEach(async () => {
   told = [];
   failures = [];
   const begunAtMs = monotonicMs();
-  instanceId = await joinCluster(pool, {
-    name: "inst-a",
-    kinds: [],
-    slots: 1,
-    leaseMs: LEASE_MS,
-    mark: null,
-  });
+  instanceId = await pool.transaction(
+    async (tx) =>
+      await joinCluster(tx, {
+        name: "inst-a",
+        kinds: [],
+        slots: 1,
+        leaseMs: LEASE_MS,
+        mark: null,
+      }),
+  );
   lease = keepLease({
     renewer,
     instanceId,
@@ -175,13 +180,16 @@ it("lets the next life be renewed by the same thread, and the one before by nobo
   const lives: { readonly instanceId: InstanceId; readonly lease: LeaseKeeper; renewed: number }[] = [];
   const begin = async (): Promise<void> => {
     const begunAtMs = monotonicMs();
-    const bootId = await joinCluster(pool, {
-      name: "inst-b",
-      kinds: [],
-      slots: 1,
-      leaseMs: LEASE_MS,
-      mark: null,
-    });
+    const bootId = await pool.transaction(
+      async (tx) =>
+        await joinCluster(tx, {
+          name: "inst-b",
+          kinds: [],
+          slots: 1,
+          leaseMs: LEASE_MS,
+          mark: null,
+        }),
+    );
     const options = { leaseMs: LEASE_MS, beatMs: BEAT_MS, begunAtMs, renewer };
     const index = lives.length;
     const onRenewed = (): void => {

@@ -98,3 +98,20 @@ it("tells why a transaction could not begin, not what became of the statement th
   // Nor does the connection take it for prepared.
   expect(await pool.transaction(hot)).toEqual([{ one: 1 }]);
 });
+
+it("writes nothing where the BEGIN itself failed", async () => {
+  const pool = box.pool("user");
+  await pool.transaction(
+    async (tx) => await tx.query(sql("make")`CREATE TABLE signalbox.left_behind (n integer)`),
+  );
+  // As if somebody had canceled it: nothing is begun, and the server goes on with the next message.
+  const failing = pool.transaction(
+    async (tx) => await tx.query(sql("write")`INSERT INTO signalbox.left_behind VALUES (${1})`),
+    "COMMIT; SELECT 1 / 0",
+  );
+
+  await expect(failing).rejects.toMatchObject({ code: "22012" });
+
+  expect(await box.query("TABLE signalbox.left_behind")).toEqual([]);
+  await box.query("DROP TABLE signalbox.left_behind");
+});

@@ -98,7 +98,8 @@ const IDLE_TIMEOUT_MS = 2_000;
 
 function beginSnapshotText(timeoutMs: number): string {
   return [
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "BEGIN",
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
     `SET LOCAL statement_timeout = ${timeoutMs}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
     "SET LOCAL jit = off",
@@ -106,13 +107,15 @@ function beginSnapshotText(timeoutMs: number): string {
 }
 
 /**
+ * A bare BEGIN, which cannot fail for what it asks for: whatever comes after it leaves a transaction that takes nothing.
  * SET LOCAL, because a pooler refuses the startup parameter and a plain SET would leak to its other
  * clients. Every statement of ours goes by an index; without the switches the planner turns some of them
  * into hash joins over whole tables when its statistics are a little old, at seven times the cost.
  */
 function beginText(timeoutMs: number): string {
   return [
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    "BEGIN",
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE",
     `SET LOCAL statement_timeout = ${timeoutMs}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
     "SET LOCAL enable_hashjoin = off",
@@ -124,6 +127,7 @@ function beginText(timeoutMs: number): string {
 
 interface Taken {
   readonly client: pg.PoolClient;
+  readonly isDirect: boolean;
   readonly send: <Row>(statement: Statement<Row>) => Promise<pg.QueryResult>;
 }
 
@@ -135,6 +139,7 @@ async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
       const isDirect = primaries.isDirect(client);
       return {
         client,
+        isDirect,
         send: async ({ name, text, values, isPrepared }) =>
           await client.query(isPrepared === true && isDirect ? { name, text, values } : { text, values }),
       };
@@ -156,15 +161,17 @@ async function inOneStatement<Row>({ client, send }: Taken, statement: Statement
 }
 
 async function inTransaction<Result>(
-  { client, send }: Taken,
+  { client, send, isDirect }: Taken,
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   let failure: Error | undefined;
   try {
+    // Through a pooler nothing keeps a statement that follows a BEGIN which failed from being carried out by itself.
+    if (!isDirect) await client.query(begin);
     const { begun, working } = inOnePacket(client, () => {
-      // Not waited for: it goes with the first statement. What follows a BEGIN that failed fails as well.
-      const begun = client.query(begin);
+      // Not waited for: it goes with the first statement, which cannot write without it (`primaries.ts`).
+      const begun = isDirect ? client.query(begin) : Promise.resolve();
       begun.catch(() => {});
       const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
         const [, answer] = await Promise.all([begun, send(statement)]);

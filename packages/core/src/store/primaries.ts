@@ -39,7 +39,10 @@ export function rememberPrimaries(): Primaries {
     expect(timeline);
     timelines.set(client, timeline);
     // A pooler greets with a number of its own.
-    if (rows[0]?.pid === greetedAs(client)) direct.add(client);
+    if (rows[0]?.pid !== greetedAs(client)) return;
+    // What goes with a BEGIN must not be carried out without it: only a transaction that says so may write.
+    await client.query("SET default_transaction_read_only = on");
+    direct.add(client);
   };
   return {
     verify: callbackify(look),

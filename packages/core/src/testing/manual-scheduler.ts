@@ -121,7 +121,9 @@ export async function createManualScheduler(options: ManualOptions): Promise<Man
   });
   const { tasks, name, slots, leaseMs } = settings;
   const kinds = tasks.map(({ kind }) => kind);
-  const instanceId = await joinCluster(pool, { name, kinds, slots, leaseMs, mark: null });
+  const instanceId = await pool.transaction(
+    async (tx) => await joinCluster(tx, { name, kinds, slots, leaseMs, mark: null }),
+  );
   const events: SchedulerEvent[] = [];
   const emit = (event: SchedulerEvent): number => events.push(event);
   const scheduler = createScheduler({ databaseUrl: settings.databaseUrl, tasks, name, onEvent: emit });
@@ -259,10 +261,13 @@ function leaseSteps(
     renew: async () =>
       (await pool.transaction(async (tx) => await renewOnce(tx, instanceId, leaseMs))) !== null,
     expireLease: async () => {
-      await pool.query(
-        sql("expireLease")`
-          UPDATE signalbox.instance SET expires_at = clock_timestamp() - interval '1 ms' WHERE boot_id = ${instanceId}
-        `,
+      await pool.transaction(
+        async (tx) =>
+          await tx.query(
+            sql("expireLease")`
+              UPDATE signalbox.instance SET expires_at = clock_timestamp() - interval '1 ms' WHERE boot_id = ${instanceId}
+            `,
+          ),
       );
     },
   };

@@ -3,7 +3,7 @@
 import { asInstanceId, type InstanceId } from "../../domain/ids.ts";
 import type { ProcessMark } from "../../domain/process-mark.ts";
 import { wakeExecutor } from "../../domain/wake.ts";
-import type { Database } from "../database.ts";
+import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
 export interface NewInstance {
@@ -19,8 +19,8 @@ export interface NewInstance {
  * A new boot id each time: whoever was given up for dead never comes back under the old one. What waited for somebody who
  * can run its kind is woken with it.
  */
-export async function joinCluster(db: Database, instance: NewInstance): Promise<InstanceId> {
-  const [row] = await db.query(
+export async function joinCluster(tx: Transaction, instance: NewInstance): Promise<InstanceId> {
+  const [row] = await tx.query(
     sql<{ instanceId: string }>("joinCluster")`
       WITH woken AS (
         INSERT INTO signalbox.gate_wake (key) SELECT unnest(${instance.kinds.map(wakeExecutor)}::text[])
@@ -38,8 +38,8 @@ export async function joinCluster(db: Database, instance: NewInstance): Promise<
 }
 
 /** From now on it claims nothing; it goes on renewing until what it runs has ended. */
-export async function markDraining(db: Database, instanceId: InstanceId): Promise<boolean> {
-  const rows = await db.query(
+export async function markDraining(tx: Transaction, instanceId: InstanceId): Promise<boolean> {
+  const rows = await tx.query(
     sql("markDraining")`
       UPDATE signalbox.instance SET state = 'DRAINING' WHERE boot_id = ${instanceId} AND state = 'LIVE'
       RETURNING boot_id
@@ -49,8 +49,8 @@ export async function markDraining(db: Database, instanceId: InstanceId): Promis
 }
 
 /** Its last word. What it still had RUNNING, if anything, is rescued at once. */
-export async function leaveCluster(db: Database, instanceId: InstanceId): Promise<void> {
-  await db.query(
+export async function leaveCluster(tx: Transaction, instanceId: InstanceId): Promise<void> {
+  await tx.query(
     sql("leaveCluster")`
       UPDATE signalbox.instance SET state = 'DEAD', expires_at = clock_timestamp()
        WHERE boot_id = ${instanceId} AND state <> 'DEAD'
@@ -65,8 +65,8 @@ export interface LostInstance {
 }
 
 /** Both sides of the comparison are the database's clock; the grace covers a renewal that is on its way. */
-export async function markLost(db: Database, graceMs: number): Promise<readonly LostInstance[]> {
-  const rows = await db.query(
+export async function markLost(tx: Transaction, graceMs: number): Promise<readonly LostInstance[]> {
+  const rows = await tx.query(
     sql<{ instanceId: string; name: string; silentMs: number }>("markLost")`
       UPDATE signalbox.instance
          SET state = 'DEAD'
@@ -80,8 +80,8 @@ export async function markLost(db: Database, graceMs: number): Promise<readonly 
 }
 
 /** Rows of instances that ended long ago and have nothing left to rescue. */
-export async function forgetDead(db: Database, olderThanMs: number): Promise<void> {
-  await db.query(
+export async function forgetDead(tx: Transaction, olderThanMs: number): Promise<void> {
+  await tx.query(
     sql("forgetDead")`
       DELETE FROM signalbox.instance
        WHERE state = 'DEAD' AND expires_at < clock_timestamp() - ${olderThanMs} * interval '1 ms'

@@ -1,7 +1,7 @@
 /** Instances on the same host as one that starts. */
 
 import { asInstanceId, type InstanceId } from "../../domain/ids.ts";
-import type { Database } from "../database.ts";
+import type { Database, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 import type { LostInstance } from "./instance.ts";
 
@@ -24,10 +24,10 @@ export async function readNeighbours(db: Database, host: string): Promise<readon
 
 /** Their processes are gone, which is for good: their leases need not run out. What they left is rescued by the next pass. */
 export async function expireGone(
-  db: Database,
+  tx: Transaction,
   gone: readonly InstanceId[],
 ): Promise<readonly LostInstance[]> {
-  const rows = await db.query(
+  const rows = await tx.query(
     sql<{ instanceId: string; name: string; silentMs: number }>("expireGone")`
       UPDATE signalbox.instance
          SET state = 'DEAD', expires_at = least(expires_at, clock_timestamp())

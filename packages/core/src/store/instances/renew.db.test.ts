@@ -10,10 +10,14 @@ afterEach(box.clear);
 afterAll(box.close);
 
 async function join(leaseMs = 60_000): Promise<InstanceId> {
-  return await joinCluster(box.pool("joiner"), { name: "worker", kinds: [], slots: 1, leaseMs, mark: null });
+  return await box
+    .pool("joiner")
+    .transaction(
+      async (tx) => await joinCluster(tx, { name: "worker", kinds: [], slots: 1, leaseMs, mark: null }),
+    );
 }
 async function renew(instanceId: InstanceId): Promise<readonly { state: string }[]> {
-  return await box.pool("renewer").query(renewLease(instanceId, 120_000));
+  return await box.pool("renewer").transaction(async (tx) => await tx.query(renewLease(instanceId, 120_000)));
 }
 async function leaseLeftMs(instanceId: InstanceId): Promise<number> {
   return await box.value(
@@ -32,7 +36,9 @@ describe("a renewal", () => {
 
   it("goes on while the instance drains", async () => {
     const instanceId = await join();
-    expect(await markDraining(box.pool("drainer"), instanceId)).toBe(true);
+    expect(await box.pool("drainer").transaction(async (tx) => await markDraining(tx, instanceId))).toBe(
+      true,
+    );
 
     expect(await renew(instanceId)).toMatchObject([{ state: "DRAINING" }]);
   });
@@ -55,7 +61,9 @@ describe("a renewal", () => {
     const instanceId = await join();
     await box.query("UPDATE signalbox.instance SET state = 'DEAD'");
 
-    expect(await markDraining(box.pool("drainer"), instanceId)).toBe(false);
+    expect(await box.pool("drainer").transaction(async (tx) => await markDraining(tx, instanceId))).toBe(
+      false,
+    );
 
     expect(await renew(instanceId)).toEqual([]);
   });
@@ -91,10 +99,12 @@ describe("an instance", () => {
 
   it("that leaves is DEAD at once and cannot come back", async () => {
     const instanceId = await join();
-    await leaveCluster(box.pool("leaver"), instanceId);
+    await box.pool("leaver").transaction(async (tx) => await leaveCluster(tx, instanceId));
 
     expect(await renew(instanceId)).toEqual([]);
-    expect(await markDraining(box.pool("drainer"), instanceId)).toBe(false);
+    expect(await box.pool("drainer").transaction(async (tx) => await markDraining(tx, instanceId))).toBe(
+      false,
+    );
     expect(await box.value("SELECT state FROM signalbox.instance")).toBe("DEAD");
   });
 });

@@ -134,7 +134,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
 /** Not a promise: others may be taking them at this moment. */
 export async function isAnyReady(db: Database, kinds: readonly string[]): Promise<boolean> {
   const rows = await db.query(
-    preparedSql("isAnyReady")`
+    sql("isAnyReady")`
       WITH RECURSIVE served (kind, queue) AS (        -- as a claim goes through them
         SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
           FROM unnest(${kinds}::text[]) AS g (kind)
