@@ -268,6 +268,19 @@ describe("a rate that is changed", () => {
     expect(await admitted(scheduler)).toBe(1);
   });
 
+  it("to a smaller amount takes no start away from those that are AVAILABLE, and breaks no promise by that", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.setRate("sms", { amount: 2, perMs: 3_600_000 });
+    await fill(scheduler, 3);
+    expect(await admitted(scheduler)).toBe(2);
+
+    await scheduler.setRate("sms", { amount: 1, perMs: 3_600_000 });
+    expect(await scheduler.claim()).toHaveLength(2);
+
+    expect(await admittedBySweep(scheduler)).toBe(0);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
   it("to a larger amount lets more start at once", async () => {
     const scheduler = await box.scheduler();
     await scheduler.setRate("sms", { amount: 1, perMs: 60_000 });

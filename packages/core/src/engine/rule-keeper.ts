@@ -29,7 +29,7 @@ import { type RecallBite, recallBite } from "../store/rules/recall.ts";
 import { releaseReservation } from "../store/rules/reservation.ts";
 import { putStop, takeOffStop } from "../store/rules/stop.ts";
 import { changeWindows } from "../store/rules/window.ts";
-import { isRun } from "../store/runs/is-run.ts";
+import { holdRun } from "../store/runs/is-run.ts";
 import { demoteStrays } from "../store/task-runs/demote.ts";
 import type { Emit } from "./telemetry.ts";
 import type { Wakeups } from "./wakeups.ts";
@@ -61,7 +61,7 @@ export interface Rules {
   readonly setWindows: (what: Windowed, windows: readonly WindowSpec[]) => Promise<void>;
   /** Of one concurrency key, or with "customer:*" of every key that begins with "customer:". Default: 1. */
   readonly setKeyLimit: (concurrencyKey: string, limit: number) => Promise<void>;
-  /** At most `amount` starts in any period of `perMs`, over all tasks that name this rate. */
+  /** At most `amount` starts in any period of `perMs`, over all tasks that name this rate. Who is AVAILABLE has its start already. */
   readonly setRate: (
     name: string,
     rate: { readonly amount: number; readonly perMs: number },
@@ -110,7 +110,7 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
       const asked = resolveAsked(request);
       return await inForce(paused, async (tx) => {
         const changed = await pauseScope(tx, paused.scope, asked);
-        if (paused.runId !== null && !(await isRun(tx, paused.runId)))
+        if (paused.runId !== null && !(await holdRun(tx, paused.runId)))
           throw new SchedulerError("RUN_NOT_FOUND", { runId: paused.runId });
         return changed;
       });

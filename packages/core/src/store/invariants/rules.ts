@@ -102,7 +102,8 @@ export function nothingForbiddenStarts(since: Date): Statement<Violation> {
                     ORDER BY t.claimed_at DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS before
              FROM signalbox.task AS k JOIN signalbox.task_run AS t ON t.task_id = k.id
             WHERE k.rate = r.name AND t.claimed_at >= ${since}
-              AND t.claimed_at > coalesce((SELECT max(e.at) FROM signalbox.event_store AS e
+              -- Whoever was AVAILABLE when the rate was changed had its slot already.
+              AND t.available_at > coalesce((SELECT max(e.at) FROM signalbox.event_store AS e
                                             WHERE e.aggregate_id = md5('rate:' || r.name)::uuid), '-infinity')) AS counted
      WHERE counted.before > counted.claimed_at - r.per_ms * interval '1 ms'
   `;
