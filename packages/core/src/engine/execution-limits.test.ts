@@ -103,32 +103,40 @@ describe("an execution", () => {
 
 describe("the processes of an execution", () => {
   const lease = { life: "one", leaseMs: 60_000, renewedAtMs: () => 0, reportTo: () => {} };
-  const tell = (): void => {};
+  const lender = { lease, emit: () => {} };
 
   it("end when it has run for as long as it may, with all the grace they ask for", () => {
-    const { deadline } = processTerms(held({ runningMs: 100 }), lease, Infinity, tell);
+    const { deadline } = processTerms(held({ runningMs: 100 }), lender, {
+      obeyMs: Infinity,
+      begunAtMs: monotonicMs(),
+    });
 
     expect(deadline).toEqual({ atMs: expect.closeTo(monotonicMs() + 100, -2), maxGraceMs: Infinity });
   });
 
   it("end in a hurry when it is taken for stuck, where it may ignore its signal", () => {
-    const { deadline } = processTerms(held({ runningMs: 100 }), lease, 60_000, tell);
+    const { deadline } = processTerms(held({ runningMs: 100 }), lender, {
+      obeyMs: 60_000,
+      begunAtMs: monotonicMs(),
+    });
 
     expect(deadline).toEqual({ atMs: expect.closeTo(monotonicMs() + 60_100, -2), maxGraceMs: 1_000 });
   });
 
   it("may go on for as long as it may itself, where nothing limits it", () => {
-    expect(processTerms(held({ progressMs: 100 }), lease, 5_000, tell).deadline).toBeNull();
+    expect(
+      processTerms(held({ progressMs: 100 }), lender, { obeyMs: 5_000, begunAtMs: monotonicMs() }).deadline,
+    ).toBeNull();
   });
 
   it("tell it to stop when they were ended: they may know why before the instance does", () => {
     const [late, lost, orphaned, canceled] = [held({}), held({}), held({}), held({})];
 
-    processTerms(late, lease, Infinity, tell).onEnded("run_timeout");
-    processTerms(lost, lease, Infinity, tell).onEnded("lease");
-    processTerms(orphaned, lease, Infinity, tell).onEnded("warden_lost");
+    processTerms(late, lender, { obeyMs: Infinity, begunAtMs: monotonicMs() }).onEnded("run_timeout");
+    processTerms(lost, lender, { obeyMs: Infinity, begunAtMs: monotonicMs() }).onEnded("lease");
+    processTerms(orphaned, lender, { obeyMs: Infinity, begunAtMs: monotonicMs() }).onEnded("warden_lost");
     canceled.stop.stop("cancel");
-    processTerms(canceled, lease, Infinity, tell).onEnded("run_timeout");
+    processTerms(canceled, lender, { obeyMs: Infinity, begunAtMs: monotonicMs() }).onEnded("run_timeout");
 
     const told = [late, lost, orphaned, canceled].map(toldBecause);
     expect(told).toEqual(["run_timeout", "fence", "warden_lost", "cancel"]);

@@ -45,11 +45,21 @@ function runningMsOf({ claim }: HeldClaim): number | undefined {
   return claim.job === null ? claim.policy.timeouts?.runningMs : LONGEST_POLL_MS;
 }
 
+export interface ExecutionStart {
+  readonly obeyMs: number;
+  /** Monotonic time at which it began. */
+  readonly begunAtMs: number;
+}
+
 /**
  * Under which an execution has processes. An executor that always ends is told to by theirs; anything else
  * may still need them after its signal, until it is taken for stuck.
  */
-export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number, emit: Emit): ProcessTerms {
+export function processTerms(
+  held: HeldClaim,
+  { lease, emit }: { readonly lease: LeaseSource; readonly emit: Emit },
+  { obeyMs, begunAtMs }: ExecutionStart,
+): ProcessTerms {
   const { claim } = held;
   const runningMs = runningMsOf(held);
   const [obeyedMs, maxGraceMs] = Number.isFinite(obeyMs)
@@ -57,7 +67,7 @@ export function processTerms(held: HeldClaim, lease: LeaseSource, obeyMs: number
     : [0, Number.POSITIVE_INFINITY];
   return {
     lease,
-    deadline: runningMs === undefined ? null : { atMs: held.begunAtMs + runningMs + obeyedMs, maxGraceMs },
+    deadline: runningMs === undefined ? null : { atMs: begunAtMs + runningMs + obeyedMs, maxGraceMs },
     onEnded: (because) => stopExecution(held, STOPPED_BECAUSE[because]),
     tell: (event) => emit({ ...event, ...namedOf(claim), claimNo: claim.claimNo }),
   };

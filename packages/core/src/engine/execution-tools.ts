@@ -2,12 +2,13 @@
 
 import type { InstanceId } from "../domain/ids.ts";
 import type { ExecutionContext } from "../executors/executor.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
 import type { ExecutionProcesses, Processes } from "../executors/process/processes.ts";
 import type { LeaseSource, ProcessHost } from "../executors/process/running-process.ts";
 import type { Pool } from "../store/database.ts";
 import { keepHandle } from "../store/outside-jobs/let-go.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
-import { processTerms } from "./execution-limits.ts";
+import { type ExecutionStart, processTerms } from "./execution-limits.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import type { Emit } from "./telemetry.ts";
 
@@ -41,7 +42,7 @@ export interface ToolLender {
 export class LentTools implements ExecutionTools {
   readonly #lender: ToolLender;
   readonly #held: HeldClaim;
-  readonly #obeyMs: number;
+  readonly #start: ExecutionStart;
   #log: LentLog | null = null;
   #processes: ExecutionProcesses | null = null;
   #isOver = false;
@@ -49,7 +50,7 @@ export class LentTools implements ExecutionTools {
   constructor(lender: ToolLender, held: HeldClaim, obeyMs: number) {
     this.#lender = lender;
     this.#held = held;
-    this.#obeyMs = obeyMs;
+    this.#start = { obeyMs, begunAtMs: monotonicMs() };
   }
 
   get log(): ExecutionTools["log"] {
@@ -58,9 +59,8 @@ export class LentTools implements ExecutionTools {
   }
 
   get processes(): ProcessHost {
-    const { processes, lease, emit } = this.#lender;
     if (this.#processes === null) {
-      this.#processes = processes.of(processTerms(this.#held, lease, this.#obeyMs, emit));
+      this.#processes = this.#lender.processes.of(processTerms(this.#held, this.#lender, this.#start));
       // It ignores its signal and has been settled: it starts nothing any more.
       if (this.#isOver) void this.#processes.endAll();
     }
