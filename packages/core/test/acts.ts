@@ -112,10 +112,13 @@ export async function joinAsWorker(pool: Pool, kind: string): Promise<Worker> {
     reconcile: async (on) => await reconcileOnce({ pool: on, instanceId, held: new HeldClaims(), emit }),
     renew: renewFor(instanceId),
     expire: async (on) =>
-      await on.query(
-        sql(
-          "expire",
-        )`UPDATE signalbox.instance SET expires_at = clock_timestamp() WHERE boot_id = ${instanceId}`,
+      await on.transaction(
+        async (tx) =>
+          await tx.query(
+            sql(
+              "expire",
+            )`UPDATE signalbox.instance SET expires_at = clock_timestamp() WHERE boot_id = ${instanceId}`,
+          ),
       ),
   };
 }

@@ -154,11 +154,8 @@ describe("a stop that is put on a task", () => {
       code: "TASK_NOT_FOUND",
     });
     const { taskRunId } = await scheduler.get(taskId);
-    for (const call of [
-      scheduler.putStop(asTaskId(taskRunId), "APPROVAL"),
-      scheduler.takeOffStop(asTaskId(taskRunId), "APPROVAL"),
-    ])
-      await expect(call).rejects.toMatchObject({
+    for (const call of [scheduler.putStop, scheduler.takeOffStop])
+      await expect(call(asTaskId(taskRunId), "APPROVAL")).rejects.toMatchObject({
         code: "TASK_NOT_FOUND",
         message: `No task has the id ${taskRunId}; the id of a task is wanted, not of a task run`,
       });
