@@ -17,7 +17,7 @@ interface Round extends WorkRound {
   readonly enqueuedPerSecond: number;
 }
 
-const ONE_BY_ONE: readonly ContestantKey[] = ["graphilePlain", "pgBossSingle"];
+const ONE_BY_ONE: readonly ContestantKey[] = ["graphilePlain"];
 
 async function round(contestant: ContestantKey, database: Database, processes: number): Promise<Round> {
   const tasks = ONE_BY_ONE.includes(contestant) ? FEW_TASKS : TASKS;
@@ -48,7 +48,6 @@ export const oneProcess: Scenario = async (bench) => {
     "graphileBatched",
     "pgBossBatched",
     "graphilePlain",
-    "pgBossSingle",
     "raw",
   ] as const;
   const results = await inTurn(bench, contestants, async (key, database) => await round(key, database, 1));
