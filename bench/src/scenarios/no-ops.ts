@@ -43,13 +43,7 @@ export async function enqueueBulk(
 }
 
 export const oneProcess: Scenario = async (bench) => {
-  const contestants = [
-    "signalbox",
-    "graphileBatched",
-    "pgBossBatched",
-    "graphilePlain",
-    "raw",
-  ] as const;
+  const contestants = ["signalbox", "graphileBatched", "pgBossBatched", "graphilePlain", "raw"] as const;
   const results = await inTurn(bench, contestants, async (key, database) => await round(key, database, 1));
   const rate = (key: ContestantKey): number =>
     median((results.get(key as never) ?? []).map(({ perSecond }) => perSecond));
