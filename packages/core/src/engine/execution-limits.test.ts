@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { asTaskId, asTaskRunId } from "../domain/ids.ts";
+import { claimOf } from "../../test/claim-of.ts";
 import type { Timeouts } from "../domain/settlement.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
@@ -12,24 +12,8 @@ afterEach(() => void vi.useRealTimers());
 const JOB: ClaimedJob = { handle: "it", overdue: false, cancelRequested: false, ranMs: 0 };
 
 function held(timeouts: Timeouts, job: ClaimedJob | null = null): HeldClaim {
-  return new HeldClaims().add({
-    taskRunId: asTaskRunId("1st"),
-    taskId: asTaskId("1"),
-    runId: null,
-    kind: "work",
-    queue: "default",
-    title: "work",
-    attempt: 1,
-    interruptions: 0,
-    deferrals: 0,
-    gated: false,
-    claimNo: 1,
-    input: null,
-    policy: { attempts: 1, backoff: { firstMs: 0, factor: 1, maxMs: 0 }, onLost: "retry", timeouts },
-    waitedMs: 0,
-    availableMs: 0,
-    job,
-  });
+  const claim = claimOf({ job });
+  return new HeldClaims().add({ ...claim, policy: { ...claim.policy, timeouts } });
 }
 
 function toldBecause({ stop }: HeldClaim): string | null {

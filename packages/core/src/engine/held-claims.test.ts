@@ -1,36 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { asTaskId, asTaskRunId } from "../domain/ids.ts";
-import type { Claim, ClaimedJob } from "../store/task-runs/claim.ts";
+import { claimOf } from "../../test/claim-of.ts";
+import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { HeldClaims } from "./held-claims.ts";
 
 const SLOTS = 10;
 const JOB: ClaimedJob = { handle: "it", overdue: false, cancelRequested: false, ranMs: 0 };
 
-function claim(claimNo: number, job: ClaimedJob | null = null): Claim {
-  return {
-    taskRunId: asTaskRunId("1st"),
-    taskId: asTaskId("1"),
-    runId: null,
-    kind: "work",
-    queue: "default",
-    title: "work",
-    attempt: 1,
-    interruptions: 0,
-    deferrals: 0,
-    gated: false,
-    claimNo,
-    input: null,
-    policy: { attempts: 1, backoff: { firstMs: 0, factor: 1, maxMs: 0 }, onLost: "retry" },
-    waitedMs: 0,
-    availableMs: 0,
-    job,
-  };
-}
-
 describe("a slot", () => {
   it("is taken from the claim until the end is recorded", () => {
     const held = new HeldClaims();
-    const work = held.add(claim(1));
+    const work = held.add(claimOf({ claimNo: 1 }));
     expect(held.freeSlots(SLOTS)).toBe(9);
 
     held.endExecution(work);
@@ -42,7 +21,7 @@ describe("a slot", () => {
 
   it("of one that ignores its signal is taken until it ends, although that was recorded before", () => {
     const held = new HeldClaims();
-    const work = held.add(claim(1));
+    const work = held.add(claimOf({ claimNo: 1 }));
     held.markStuck(work);
     held.remove(work.claim);
     expect(held.freeSlots(SLOTS)).toBe(9);
@@ -56,10 +35,10 @@ describe("a slot", () => {
     ["taken to be polled", JOB],
   ])("is given back once by one that has ended and is %s before that is recorded", (_, job) => {
     const held = new HeldClaims();
-    const former = held.add(claim(1));
+    const former = held.add(claimOf({ claimNo: 1 }));
     held.endExecution(former);
 
-    const twin = held.add(claim(2, job));
+    const twin = held.add(claimOf({ claimNo: 2, job }));
     held.remove(former.claim);
     held.endExecution(twin);
     held.remove(twin.claim);
@@ -69,8 +48,8 @@ describe("a slot", () => {
 
   it("is given back once by one that still runs when it is claimed again", () => {
     const held = new HeldClaims();
-    const former = held.add(claim(1));
-    const twin = held.add(claim(2));
+    const former = held.add(claimOf({ claimNo: 1 }));
+    const twin = held.add(claimOf({ claimNo: 2 }));
     expect(held.freeSlots(SLOTS)).toBe(8);
 
     held.endExecution(former);
@@ -84,7 +63,7 @@ describe("a slot", () => {
 
   it("is not taken by a look at an outside job", () => {
     const held = new HeldClaims();
-    const poll = held.add(claim(1, JOB));
+    const poll = held.add(claimOf({ job: JOB }));
     expect(held.freeSlots(SLOTS)).toBe(10);
 
     held.endExecution(poll);
