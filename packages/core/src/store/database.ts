@@ -48,7 +48,7 @@ export interface PoolOptions {
   readonly onConnectionLost?: (error: Error) => void;
 }
 
-/** The server gives up before the client does, so that nothing commits after we stopped listening. */
+/** The server gives up on a statement before the client does; and no COMMIT is sent by a client that has given up. */
 function statementTimeoutMs(queryTimeoutMs: number): number {
   return Math.max(1, Math.floor(queryTimeoutMs * 0.8));
 }

@@ -18,9 +18,9 @@ import { closeVersions } from "./close.ts";
 import { enterWaiting } from "./enter-waiting.ts";
 
 /**
- * RUNNING → PENDING for claims that were never started, so nothing can happen twice and no attempt is
- * spent; CANCELED where a cancel was requested. Guarded like a settle. Answers what became of each. One that had ended is
- * among them where a failover undid its end, and then it may have kept a handle before.
+ * RUNNING → PENDING for claims that the instance knows nothing of, without spending an attempt; CANCELED where a cancel
+ * was requested. Guarded like a settle. Answers what became of each. They were never started, unless a failover undid an
+ * end that was recorded: such a one may have kept a handle before.
  */
 export async function handBackTaskRuns(
   tx: Transaction,
