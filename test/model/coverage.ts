@@ -15,6 +15,7 @@ const PATHS = [
   "settle answered twice",
   "claim answer lost",
   "handed back",
+  "end undone",
   "aborted",
   "resource kept",
   "resource released",

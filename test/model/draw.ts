@@ -26,6 +26,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: named("passPeriod") }) },
   { weight: 10, arbitrary: fc.record({ do: named("claim"), instance: nat }) },
   { weight: 3, arbitrary: fc.record({ do: named("loseClaim", "renew"), instance: nat }) },
+  { weight: 1, arbitrary: fc.record({ do: named("undoEnds"), instance: nat }) },
   { weight: 3, arbitrary: fc.record({ do: named("reconcile"), instance: nat }) },
   {
     weight: 8,

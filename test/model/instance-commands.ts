@@ -14,7 +14,7 @@ export const join: Command<"join"> = async ({ rig, model }, { kinds, slots }) =>
   if (model.instances.filter(isLive).length >= MOST_INSTANCES) return false;
   const name = `instance ${model.instances.length}`;
   const { instanceId } = await joinRig(rig, { name, kinds, slots });
-  const news = { state: "LIVE" as const, expired: false, gone: false, held: new Map() };
+  const news = { state: "LIVE" as const, expired: false, gone: false, held: new Map(), undone: new Map() };
   model.instances.push({ instanceId, name, kinds, slots, ...news });
   return true;
 };

@@ -11,6 +11,21 @@ import { returnIt } from "./outside-jobs.ts";
 import { BATCH } from "./rig.ts";
 import { type Command, pickInstance } from "./scene.ts";
 
+/** It has ended all it holds and recorded that, on a server whose standby did not get it. */
+export const undoEnds: Command<"undoEnds"> = async (scene, { instance: which }) => {
+  const chosen = pickInstance(scene, which);
+  if (chosen === null) return false;
+  const { instance, known } = chosen;
+  for (const each of instance.held.all()) {
+    instance.held.endExecution(each);
+    instance.held.remove(each.claim);
+  }
+  for (const [taskRun, { claimNo }] of known.held) known.undone.set(taskRun, claimNo);
+  const ended = known.held.size;
+  known.held.clear();
+  return ended > 0;
+};
+
 export const reconcile: Command<"reconcile"> = async (scene, { instance: which }) => {
   const chosen = pickInstance(scene, which);
   if (chosen === null) return false;
@@ -31,13 +46,16 @@ export const reconcile: Command<"reconcile"> = async (scene, { instance: which }
   );
   const lost = mine.filter((taskRun) => known.held.get(taskRun)?.claimNo !== taskRun.claimNo);
   // These have started, elsewhere: they are polled on.
-  const polled = lost.filter(({ letGo }) => letGo);
-  const unstarted = lost.filter(({ letGo }) => !letGo);
+  const polled = lost.filter(goesOnOutside);
+  const inside = lost.filter((taskRun) => !goesOnOutside(taskRun));
+  const undone = inside.filter((taskRun) => known.undone.get(taskRun) === taskRun.claimNo);
+  const unstarted = inside.filter((taskRun) => !undone.includes(taskRun));
   const expected = [
     ...unstarted.filter(({ canceling }) => !canceling).map(({ taskRunId }) => `back ${taskRunId}`),
     ...tellHeld(known),
   ];
   for (const taskRun of polled) returnIt(taskRun, 0);
+  for (const taskRun of undone) endLost(taskRun, "END_LOST", coverage);
   for (const taskRun of unstarted) {
     if (taskRun.canceling) end(taskRun, "CANCELED", "CANCELED");
     else {
@@ -45,9 +63,10 @@ export const reconcile: Command<"reconcile"> = async (scene, { instance: which }
       unstart(taskRun, model);
     }
   }
-  expect(given, "given up").toBe(unstarted.length);
+  expect(given, "given up").toBe(unstarted.length + undone.length);
   expect(told.toSorted(), "what reconcile told").toEqual(expected.toSorted());
   if (unstarted.length > 0) took(coverage, "handed back");
+  if (undone.length > 0) took(coverage, "end undone");
   if (polled.length > 0) took(coverage, "lost poll returned");
   if (told.some((text) => text.startsWith("abort"))) took(coverage, "aborted");
   return true;
@@ -76,27 +95,30 @@ export const rescue: Command<"rescue"> = async ({ rig, model, coverage }) => {
   );
   for (const taskRun of lost) {
     if (resumes(taskRun)) resume(taskRun, coverage);
-    else endLost(taskRun, coverage);
+    else endLost(taskRun, "LEASE_LOST", coverage);
   }
   expect(rescued, "rescued").toBe(lost.length);
   return lost.length > 0;
 };
 
 /** Nothing is begun again while a job of it goes on, unless the asking may be what kills. */
-function resumes({ job, letGo, task }: ModelTaskRun): boolean {
-  if (job === null || job.losses >= MOST_INTERRUPTIONS) return false;
-  return letGo || task.wish.onLost === "resume";
+function resumes(taskRun: ModelTaskRun): boolean {
+  return goesOnOutside(taskRun) && (taskRun.job?.losses ?? 0) < MOST_INTERRUPTIONS;
 }
 
-function endLost(taskRun: ModelTaskRun, coverage: Coverage): void {
+function goesOnOutside({ job, letGo, task }: ModelTaskRun): boolean {
+  return job !== null && (letGo || task.wish.onLost === "resume");
+}
+
+function endLost(taskRun: ModelTaskRun, code: "LEASE_LOST" | "END_LOST", coverage: Coverage): void {
   const { interruptions, job, letGo, task, canceling } = taskRun;
   if (canceling) end(taskRun, "CANCELED", "CANCELED");
-  else if (task.wish.onLost === "fail") end(taskRun, "FAILED", "LEASE_LOST");
+  else if (task.wish.onLost === "fail") end(taskRun, "FAILED", code);
   else if (Math.max(interruptions, job?.losses ?? 0) >= MOST_INTERRUPTIONS) {
     end(taskRun, "FAILED", "TOO_MANY_INTERRUPTIONS");
     took(coverage, letGo ? "too many losses with one job" : "too many interruptions");
   } else {
-    end(taskRun, "FAILED", "LEASE_LOST", { interruptions: interruptions + 1, later: false, keeps: true });
+    end(taskRun, "FAILED", code, { interruptions: interruptions + 1, later: false, keeps: true });
     if (task.kept.size > 0) took(coverage, "resource kept");
   }
 }

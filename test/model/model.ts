@@ -91,6 +91,8 @@ export interface ModelInstance {
   gone: boolean;
   /** What it believes to run. */
   readonly held: Map<ModelTaskRun, Hold>;
+  /** What it has ended by its own memory alone, and under which claim: the database has forgotten. */
+  readonly undone: Map<ModelTaskRun, number>;
 }
 
 export interface Hold {

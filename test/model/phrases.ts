@@ -170,6 +170,7 @@ function ofWork(drawn: Drawn): readonly (readonly Step[])[] {
     [promote, { do: "loseClaim", instance }, reconcile],
     [promote, { do: "loseClaim", instance }, ...CANCELS, reconcile],
     [...take, ...lose, reconcile],
+    [...take, { do: "undoEnds", instance }, reconcile, promote],
     // What it gave back before it was lost runs elsewhere.
     [
       ...take,

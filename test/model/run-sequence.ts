@@ -34,6 +34,7 @@ const COMMANDS: { readonly [Name in Step["do"]]: Command<Name> } = {
   passDeadline: outside.passDeadline,
   settle: ends.settle,
   settleOne: ends.settleOne,
+  undoEnds: losses.undoEnds,
   reconcile: losses.reconcile,
   rescue: losses.rescue,
   cancel: ends.cancel,

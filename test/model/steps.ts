@@ -39,7 +39,7 @@ export type Step =
   | { readonly do: "enqueueRun"; readonly tasks: readonly Wish[]; readonly limit: number }
   | { readonly do: "enqueueLargeRun"; readonly size: number }
   | { readonly do: "pass" | "promote" | "sweep" | "rescue" | "passTime" | "passPeriod" | "passPolls" }
-  | { readonly do: "claim" | "loseClaim" | "poll" | "losePoll"; readonly instance: number }
+  | { readonly do: "claim" | "loseClaim" | "poll" | "losePoll" | "undoEnds"; readonly instance: number }
   | { readonly do: "reconcile" | "renew"; readonly instance: number }
   | { readonly do: "crash" | "expire" | "drain" | "leave"; readonly instance: number }
   | { readonly do: "join"; readonly kinds: readonly Kind[]; readonly slots: number }

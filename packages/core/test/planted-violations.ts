@@ -98,7 +98,7 @@ export const PLANTED: Readonly<Record<string, readonly Plant[]>> = {
         set("h2", "enqueued_at = available_at, claimed_at = available_at"),
       ],
     ],
-    ...["LEASE_LOST", "WARDEN_LOST", "HANDLER_STUCK"].map(
+    ...["LEASE_LOST", "WARDEN_LOST", "END_LOST", "HANDLER_STUCK"].map(
       (outcome): Plant => [
         `one that used what was kept for a task after ${outcome}`,
         [

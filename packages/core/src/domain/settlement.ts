@@ -5,7 +5,7 @@ import type { ResourceName } from "./resource.ts";
 import type { TerminalStatus } from "./task-status.ts";
 import type { Version } from "./version.ts";
 
-/** What an execution came to. Losing its instance, or its warden, is an outcome too, seen by somebody else. */
+/** What an execution came to. Losing its instance, its warden or the record of its end is an outcome too, seen by somebody else. */
 export type Outcome =
   | { readonly kind: "succeeded"; readonly output: unknown }
   | {
@@ -21,7 +21,7 @@ export type Outcome =
   | { readonly kind: "stuck"; readonly message: string; readonly interrupted: boolean }
   | {
       readonly kind: "instance_lost";
-      readonly code: "LEASE_LOST" | "SHUTDOWN" | "WARDEN_LOST";
+      readonly code: "LEASE_LOST" | "SHUTDOWN" | "WARDEN_LOST" | "END_LOST";
       readonly instanceName: string;
     }
   /** It asks for a later time. */
@@ -199,6 +199,8 @@ function lostMessage({ code, instanceName }: Extract<Outcome, { kind: "instance_
       return `The lease of ${instanceName} ran out while it ran this`;
     case "WARDEN_LOST":
       return `The warden of ${instanceName} was lost while it ran this, and its processes were ended (out of memory?)`;
+    case "END_LOST":
+      return `${instanceName} ran this to its end, and a failover of the database lost the record of how it ended`;
   }
 }
 

@@ -4,10 +4,12 @@ import { leaveOpen } from "../../test/stepped-pool.ts";
 import type { InstanceId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { defineTask } from "../executors/define-task.ts";
+import type { Pool } from "../store/database.ts";
 import { joinCluster, markDraining } from "../store/instances/instance.ts";
 import { type ClaimRequest, claimTaskRuns, isAnyReady } from "../store/task-runs/claim.ts";
 import { claimOnce } from "./claimer.ts";
 import { HeldClaims } from "./held-claims.ts";
+import { reconcileOnce } from "./reconciler.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -146,6 +148,30 @@ describe("a claim", () => {
 
     expect(claimed).toEqual([]);
     expect(held.all()).toEqual([]);
+    expect(await box.statusOf(taskRunId ?? "")).toBe("PENDING");
+  });
+
+  it("is handed back later when it could not be then: it has never begun", async () => {
+    const [taskRunId] = await enqueueFree(1);
+    const { instanceId } = await requestOf(1);
+    const held = new HeldClaims();
+    const pool = box.pool("worker");
+    let asked = 0;
+    let sent = 0;
+    const failing: Pool = {
+      ...pool,
+      transaction: async (...call) => {
+        sent += 1;
+        if (sent > 1) throw new Error("No way to the database");
+        return await pool.transaction(...call);
+      },
+    };
+    const deps = { pool: failing, instanceId, kinds: ["echo"], slots: 1, batchSize: 1, held };
+    await claimOnce({ ...deps, isTrusted: () => asked++ === 0 });
+    expect(await box.statusOf(taskRunId ?? "")).toBe("RUNNING");
+
+    await reconcileOnce({ pool, instanceId, held, emit: () => {} });
+
     expect(await box.statusOf(taskRunId ?? "")).toBe("PENDING");
   });
 

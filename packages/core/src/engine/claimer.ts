@@ -27,12 +27,17 @@ export async function claimOnce(deps: ClaimDeps): Promise<readonly HeldClaim[]> 
       async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, requestNo }),
       SHARE_CLAIM_LOCK,
     );
-    if (deps.isTrusted()) return claims.map((claim) => held.add(claim));
+    if (deps.isTrusted()) {
+      held.endRequest(requestNo);
+      return claims.map((claim) => held.add(claim));
+    }
     // The answer came after our deadline: others may have these soon. Nothing was started, so they go back unharmed;
     // where that fails they are rescued.
     await pool.transaction(async (tx) => await handBackTaskRuns(tx, instanceId, claims)).catch(() => {});
+    held.loseRequest(requestNo);
     return [];
-  } finally {
-    held.endRequest(requestNo);
+  } catch (error) {
+    held.loseRequest(requestNo);
+    throw error;
   }
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import { asInstanceId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import { MAX_DEFERRALS } from "../domain/settlement.ts";
@@ -150,7 +151,7 @@ describe("a deferral", () => {
     await late.claim();
     await late.execute();
     // Handed back as if its answer had been lost, and claimed by another.
-    for (const { claim } of late.held.all()) late.held.remove(claim);
+    loseAnswers(late.held);
     await late.reconcile();
     await other.promote();
     expect(await other.claim()).toEqual([taskRunId]);

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { cloud, outsideSteps, resetOutside } from "../../test/outside-job.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { UnattendedCause } from "../domain/unattended.ts";
@@ -126,7 +127,7 @@ const BACK_AT_A_GATE: readonly [how: string, code: WaitingCode, enter: Enter][] 
     "NOT_EVALUATED",
     async (scheduler) => {
       const taskRunId = await claimed(scheduler);
-      for (const held of scheduler.held.all()) scheduler.held.remove(held.claim);
+      loseAnswers(scheduler.held);
       await scheduler.reconcile();
       return taskRunId;
     },

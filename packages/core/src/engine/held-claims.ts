@@ -28,6 +28,8 @@ export class HeldClaims {
   readonly #openByBatch = new Map<number, number>();
   readonly #requests = new Set<number>();
   readonly #polls = new Set<number>();
+  /** Requests without an answer; few, for who gets no answers for long loses its lease, and this begins anew. */
+  readonly #unanswered = new Set<number>();
   #lastRequestNo = 0;
   #executing = 0;
   /** Ended, and not recorded yet: RUNNING in the database. */
@@ -56,9 +58,21 @@ export class HeldClaims {
     return this.#lastRequestNo;
   }
 
+  /** Its answer has come, and what came with it is held. */
   endRequest(requestNo: number): void {
     this.#requests.delete(requestNo);
     this.#polls.delete(requestNo);
+  }
+
+  /** Nothing of what came with it, if anything, is ever begun here. */
+  loseRequest(requestNo: number): void {
+    this.endRequest(requestNo);
+    this.#unanswered.add(requestNo);
+  }
+
+  /** Of one that is not on its way any more: what came with it, if anything, has begun here. */
+  wasAnswered(requestNo: number): boolean {
+    return requestNo <= this.#lastRequestNo && !this.#unanswered.has(requestNo);
   }
 
   isOnItsWay(requestNo: number): boolean {

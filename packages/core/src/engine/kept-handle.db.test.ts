@@ -109,7 +109,7 @@ describe("a handle that is kept while the instance runs it itself", () => {
       { onLost: "resume" },
       { status: "RUNNING", claimedBy: null },
     ],
-    ["goes with the task run that is handed back, otherwise", {}, { status: "PENDING", attempt: 1 }],
+    ["goes with it, otherwise", {}, { status: "FAILED", outcome: "END_LOST" }],
   ])("of one whose end a failover has undone %s", async (_, options, becomes) => {
     const scheduler = await box.scheduler({ tasks: [keeper] });
     const { taskRunId } = await scheduler.enqueue(keeper.task(null, options));

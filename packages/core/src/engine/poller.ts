@@ -38,13 +38,18 @@ export async function takeDueOnce(deps: PollDeps): Promise<readonly HeldClaim[]>
     const claims = await pool.transaction(
       async (tx) => await takeOutsideJobs(tx, { instanceId, kinds, freeSlots, requestNo }),
     );
-    if (deps.isTrusted()) return claims.map((claim) => held.add(claim));
+    if (deps.isTrusted()) {
+      held.endRequest(requestNo);
+      return claims.map((claim) => held.add(claim));
+    }
     // The answer came after our deadline: others may have these soon.
     const back = claims.map((claim) => ({ ...claim, claimedBy: instanceId, ...UNASKED }));
     if (back.length > 0)
       await pool.transaction(async (tx) => await returnOutsideJobs(tx, back)).catch(() => {});
+    held.loseRequest(requestNo);
     return [];
-  } finally {
-    held.endRequest(requestNo);
+  } catch (error) {
+    held.loseRequest(requestNo);
+    throw error;
   }
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
 import { exclusive } from "../domain/resource.ts";
 import { DeferError } from "../executors/answers.ts";
@@ -120,7 +121,7 @@ describe("a queue timeout", () => {
     await scheduler.claim();
     await letPass(taskRunId);
     await scheduler.failOverdue();
-    for (const { claim } of scheduler.held.all()) scheduler.held.remove(claim);
+    loseAnswers(scheduler.held);
 
     await scheduler.reconcile();
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 
@@ -7,18 +8,21 @@ const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
 
-/** As if the answer to the claim had never come. */
-function forget(scheduler: ManualScheduler): void {
-  for (const { claim } of scheduler.held.all()) scheduler.held.remove(claim);
+/** As if its end had been recorded, on a server that is no more. */
+function undoEnds(scheduler: ManualScheduler): void {
+  for (const held of scheduler.held.all()) {
+    scheduler.held.endExecution(held);
+    scheduler.held.remove(held.claim);
+  }
 }
 
-describe("a claim that the instance knows nothing of", () => {
+describe("a claim whose answer never came", () => {
   it("is handed back without spending an attempt, and can be claimed again", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
     await scheduler.claim();
     const before = await scheduler.get(taskRunId);
-    forget(scheduler);
+    loseAnswers(scheduler.held);
 
     expect(await scheduler.reconcile()).toBe(1);
 
@@ -41,7 +45,7 @@ describe("a claim that the instance knows nothing of", () => {
     const { taskRunId, taskId } = await scheduler.enqueue(echo.task(1));
     await scheduler.claim();
     const { claimNo, rowVersion } = await scheduler.get(taskRunId);
-    forget(scheduler);
+    loseAnswers(scheduler.held);
 
     await scheduler.reconcile();
 
@@ -76,7 +80,7 @@ describe("a claim that the instance knows nothing of", () => {
     await scheduler.claim();
     const urgent = await scheduler.enqueue(echo.task(2, { resources }));
     await scheduler.promote();
-    forget(scheduler);
+    loseAnswers(scheduler.held);
 
     await scheduler.reconcile();
 
@@ -90,7 +94,7 @@ describe("a claim that the instance knows nothing of", () => {
     const taskRunId = taskRuns[0]?.taskRunId ?? "";
     await scheduler.promote();
     await scheduler.claim();
-    forget(scheduler);
+    loseAnswers(scheduler.held);
     await scheduler.cancel(taskRunId);
 
     expect(await scheduler.reconcile()).toBe(1);
@@ -101,26 +105,11 @@ describe("a claim that the instance knows nothing of", () => {
     expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
 
-  it("is found although all else that was claimed with it has ended: a failover undid its own end", async () => {
-    const scheduler = await box.scheduler();
-    await scheduler.enqueueMany([echo.task(1), echo.task(2)]);
-    await scheduler.claim();
-    const [undone] = scheduler.held.all();
-    if (undone === undefined) throw new Error("Nothing was claimed");
-    scheduler.held.remove(undone.claim);
-    await scheduler.execute();
-    await scheduler.settle();
-
-    expect(await scheduler.reconcile()).toBe(1);
-
-    expect(await scheduler.get(undone.claim.taskRunId)).toMatchObject({ status: "PENDING" });
-  });
-
   it("is left alone while its answer may still be on its way", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
     await scheduler.claim();
-    forget(scheduler);
+    loseAnswers(scheduler.held);
     await box.query("UPDATE signalbox.claim_batch SET request_no = $1", [scheduler.held.beginRequest()]);
 
     expect(await scheduler.reconcile()).toBe(0);
@@ -133,6 +122,103 @@ describe("a claim that the instance knows nothing of", () => {
     await one.claim();
 
     expect([await one.reconcile(), await other.reconcile()]).toEqual([0, 0]);
+  });
+});
+
+describe("an end that a failover has undone", () => {
+  it("costs an interruption and no attempt, and what it held alone is kept: it may be at work to this moment", async () => {
+    const scheduler = await box.scheduler({ name: "app-1" });
+    const resources = [exclusive("orders")];
+    const { taskId, taskRunId } = await scheduler.enqueue(echo.task(1, { resources, priority: 9 }));
+    await scheduler.promote();
+    await scheduler.claim();
+    const { rowVersion, claimNo } = await scheduler.get(taskRunId);
+    const urgent = await scheduler.enqueue(echo.task(2, { resources }));
+    undoEnds(scheduler);
+
+    expect(await scheduler.reconcile()).toBe(1);
+
+    expect(await scheduler.get(taskRunId)).toMatchObject({
+      status: "FAILED",
+      outcome: "END_LOST",
+      error: {
+        code: "END_LOST",
+        message: expect.stringMatching(/^app-1 ran this to its end, and a failover/),
+      },
+      rowVersion: rowVersion + 1,
+    });
+    const next = await scheduler.get(taskId);
+    expect(next).toMatchObject({ status: "PENDING", attempt: 2 });
+    expect(
+      await box.value("SELECT interruptions FROM signalbox.task_run WHERE id = $1", [next.taskRunId]),
+    ).toBe(1);
+    expect(scheduler.events).toMatchObject([
+      { type: "task_run.rescued", taskRunId, fromName: "app-1", nextTaskRunId: next.taskRunId },
+    ]);
+    expect(await box.query("SELECT type, data->'claimNo' AS claim_no FROM signalbox.event_store")).toEqual([
+      { type: "task_run.rescued", claim_no: claimNo },
+    ]);
+    expect(await scheduler.promote()).toMatchObject({ promoted: [next.taskRunId] });
+    expect(await box.statusOf(urgent.taskRunId)).toBe("PENDING");
+    await scheduler.runUntilIdle();
+    expect(await box.statusOf(urgent.taskRunId)).toBe("DONE");
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("is the end where a loss is one: nothing begins anew that must not be repeated by guess", async () => {
+    const scheduler = await box.scheduler();
+    const { taskId } = await scheduler.enqueue(echo.task(1, { onLost: "fail" }));
+    await scheduler.claim();
+    undoEnds(scheduler);
+
+    await scheduler.reconcile();
+
+    expect(await scheduler.get(taskId)).toMatchObject({ status: "FAILED", attempt: 1, outcome: "END_LOST" });
+  });
+
+  it("is CANCELED where a cancel was requested, and its run ends with it", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRuns, runId } = await scheduler.enqueueMany([echo.task(1)], { run: { title: "nightly" } });
+    const taskRunId = taskRuns[0]?.taskRunId ?? "";
+    await scheduler.promote();
+    await scheduler.claim();
+    undoEnds(scheduler);
+    await scheduler.cancel(taskRunId);
+
+    expect(await scheduler.reconcile()).toBe(1);
+
+    expect(await scheduler.get(taskRunId)).toMatchObject({ status: "CANCELED", outcome: "CANCELED" });
+    expect(await box.value("SELECT status FROM signalbox.run WHERE id = $1", [runId])).toBe("CANCELED");
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("is found although all else that was claimed with it has ended", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueueMany([echo.task(1), echo.task(2)]);
+    await scheduler.claim();
+    const [undone] = scheduler.held.all();
+    if (undone === undefined) throw new Error("Nothing was claimed");
+    scheduler.held.remove(undone.claim);
+    await scheduler.execute();
+    await scheduler.settle();
+
+    expect(await scheduler.reconcile()).toBe(1);
+
+    expect(await scheduler.get(undone.claim.taskRunId)).toMatchObject({ outcome: "END_LOST" });
+  });
+
+  it("of one that the database refuses to settle is told, and holds up none of the others", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRuns } = await scheduler.enqueueMany([echo.task(1), echo.task(2)]);
+    const [stuck, other] = taskRuns.map(({ taskRunId }) => taskRunId);
+    await scheduler.claim();
+    undoEnds(scheduler);
+    await box.query("INSERT INTO signalbox.task_run_result (task_run_id, output) VALUES ($1, '0')", [stuck]);
+
+    await expect(scheduler.reconcile()).rejects.toMatchObject({ code: "23505" });
+
+    expect(await box.statusOf(other ?? "")).toBe("FAILED");
+    expect(await box.statusOf(stuck ?? "")).toBe("RUNNING");
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import { exclusive, shared } from "../domain/resource.ts";
 import { MAX_INTERRUPTIONS } from "../domain/settlement.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
@@ -130,7 +131,7 @@ describe("what a lost instance had RUNNING", () => {
     const [doomed, healthy] = [await box.scheduler(), await box.scheduler()];
     const { taskRunId } = await doomed.enqueue(echo.task(1));
     await doomed.claim();
-    for (const { claim } of doomed.held.all()) doomed.held.remove(claim);
+    loseAnswers(doomed.held);
     await doomed.reconcile();
     await healthy.promote();
     await healthy.claim();
@@ -224,9 +225,8 @@ describe("what a lost instance held alone", () => {
     const rescuer = await box.scheduler();
     await rescuer.rescue();
     await rescuer.promote();
-    for (const taskRunId of await rescuer.claim()) {
-      rescuer.held.remove({ taskRunId, claimNo: rescuer.held.get(taskRunId)?.claim.claimNo ?? 0 });
-    }
+    await rescuer.claim();
+    loseAnswers(rescuer.held);
     const other = await rescuer.enqueue(echo.task(2, { resources: [exclusive("orders")], priority: 0 }));
 
     expect(await rescuer.reconcile()).toBe(1);

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
 import { cloud, outside, outsideSteps, resetOutside, step } from "../../test/outside-job.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import { MAX_INTERRUPTIONS } from "../domain/settlement.ts";
 import { handBackTaskRuns } from "../store/task-runs/hand-back.ts";
 import { stopExecution } from "./held-claims.ts";
@@ -135,10 +136,7 @@ describe("an instance that is lost", () => {
       await healthy.rescue();
       await healthy.poll();
       // As if it had never heard of it.
-      for (const held of healthy.held.all()) {
-        healthy.held.endExecution(held);
-        healthy.held.remove(held.claim);
-      }
+      loseAnswers(healthy.held);
       await healthy.reconcile();
     }
 
@@ -172,10 +170,7 @@ describe("an instance that is lost", () => {
     const taskRunId = await start(scheduler);
     await due();
     await scheduler.poll();
-    for (const held of scheduler.held.all()) {
-      scheduler.held.endExecution(held);
-      scheduler.held.remove(held.claim);
-    }
+    loseAnswers(scheduler.held);
 
     await scheduler.reconcile();
 

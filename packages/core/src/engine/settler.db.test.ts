@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
+import { loseAnswers } from "../../test/unheard.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
 import type { InstanceId, RunId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
@@ -251,7 +252,7 @@ describe("a settlement is refused", () => {
   it("under an old claim number of the same owner", async () => {
     const { scheduler, request } = await claimed();
     // Handed back and claimed again by the same instance: only the number tells the two apart.
-    scheduler.held.remove(request);
+    loseAnswers(scheduler.held);
     await scheduler.reconcile();
     await scheduler.promote();
     await scheduler.claim();

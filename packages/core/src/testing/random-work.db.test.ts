@@ -35,6 +35,15 @@ const moody = defineTask({
   },
 });
 
+async function claimAndForget(scheduler: ManualScheduler): Promise<void> {
+  for (const taskRunId of await scheduler.claim()) {
+    const claim = scheduler.held.get(taskRunId);
+    if (claim === undefined) continue;
+    scheduler.held.endExecution(claim);
+    scheduler.held.remove(claim.claim);
+  }
+}
+
 function anySpec(): TaskSpec {
   const names = ["a", "b", "c", "d"].filter(() => chance(0.35));
   return moody.task(null, {
@@ -66,13 +75,13 @@ const ACTIONS: readonly ((scheduler: ManualScheduler) => Promise<unknown>)[] = [
   async (scheduler) => await scheduler.reconcile(),
   // Claims, and never hears of it.
   async (scheduler) => {
-    for (const taskRunId of await scheduler.claim()) {
-      const claim = scheduler.held.get(taskRunId);
-      if (claim === undefined) continue;
-      scheduler.held.endExecution(claim);
-      scheduler.held.remove(claim.claim);
-    }
+    const before = scheduler.held.beginRequest();
+    scheduler.held.endRequest(before);
+    await claimAndForget(scheduler);
+    scheduler.held.loseRequest(before + 1);
   },
+  // Has ended what it claimed, and a failover undoes that.
+  claimAndForget,
   async (scheduler) => {
     const { taskRuns } = await scheduler.list({ status: ["PENDING", "AVAILABLE", "RUNNING"] });
     const chosen = taskRuns[below(taskRuns.length)];
@@ -125,6 +134,6 @@ it(`breaks no property and comes to its end (seed ${seed})`, async () => {
   // Otherwise it was no busy history.
   const outcomes = await box.query<{ outcome: string }>("SELECT DISTINCT outcome FROM signalbox.task_run");
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(
-    expect.arrayContaining(["SUCCEEDED", "HANDLER_FAILED", "CANCELED", "LEASE_LOST"]),
+    expect.arrayContaining(["SUCCEEDED", "HANDLER_FAILED", "CANCELED", "LEASE_LOST", "END_LOST"]),
   );
 });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { broken, echo, openFixture } from "../../../test/fixture.ts";
 import { event, PLANTED, set, stamp, US } from "../../../test/planted-violations.ts";
+import { loseAnswers } from "../../../test/unheard.ts";
 import { exclusive, shared } from "../../domain/resource.ts";
 import { defineTask } from "../../executors/define-task.ts";
 import type { ManualScheduler } from "../../testing/manual-scheduler.ts";
@@ -79,7 +80,7 @@ async function loseAndHandBack(scheduler: ManualScheduler): Promise<void> {
   world["backRun"] = back.runId ?? "";
   await scheduler.promote();
   await scheduler.claim();
-  for (const { claim } of scheduler.held.all()) scheduler.held.remove(claim);
+  loseAnswers(scheduler.held);
   await scheduler.reconcile();
   await scheduler.runUntilIdle();
   world["h2"] = (await scheduler.enqueue(echo.task(2, { resources: [exclusive("h")] }))).taskRunId;

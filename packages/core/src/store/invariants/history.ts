@@ -126,7 +126,7 @@ export function exclusionHolds(since: Date): Statement<Violation> {
                                        2147483647)) AS task_end
       JOIN at_resource AS other
         ON other.name = lost.name AND other.task_id <> lost.task_id AND other.s > lost.e AND other.s < task_end.at
-     WHERE lost.outcome IN ('LEASE_LOST', 'WARDEN_LOST', 'HANDLER_STUCK') AND lost.mode = 'exclusive'
+     WHERE lost.outcome IN ('LEASE_LOST', 'WARDEN_LOST', 'END_LOST', 'HANDLER_STUCK') AND lost.mode = 'exclusive'
   `;
 }
 
@@ -210,7 +210,7 @@ export function versionsStartInOrder(since: Date): Statement<Violation> {
        AND (early.open_from <= late.open_from OR early.open_from < t.available_at - interval '10 s')
      WHERE NOT EXISTS (SELECT FROM signalbox.task_run AS before
                         WHERE before.task_id = t.task_id AND before.attempt < t.attempt
-                          AND before.outcome IN ('LEASE_LOST', 'WARDEN_LOST', 'HANDLER_STUCK'))
+                          AND before.outcome IN ('LEASE_LOST', 'WARDEN_LOST', 'END_LOST', 'HANDLER_STUCK'))
   `;
 }
 

@@ -11,7 +11,6 @@ import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
-import { forgetOutsideJobs } from "../outside-jobs/let-go.ts";
 import { countDownRuns, lockRuns } from "../runs/count-down.ts";
 import { sql } from "../sql.ts";
 import { closeVersions } from "./close.ts";
@@ -19,8 +18,7 @@ import { enterWaiting } from "./enter-waiting.ts";
 
 /**
  * RUNNING → PENDING for claims that the instance knows nothing of, without spending an attempt; CANCELED where a cancel
- * was requested. Guarded like a settle. Answers what became of each. They were never started, unless a failover undid an
- * end that was recorded: such a one may have kept a handle before.
+ * was requested. Guarded like a settle. Answers what became of each. They were never started.
  */
 export async function handBackTaskRuns(
   tx: Transaction,
@@ -70,9 +68,7 @@ export async function handBackTaskRuns(
       SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", status FROM moved
     `,
   );
-  const became = await leaveRunning(tx, rows);
-  await forgetOutsideJobs(tx, [...became.keys()]);
-  return became;
+  return await leaveRunning(tx, rows);
 }
 
 /** What a move from RUNNING to PENDING brings with it, and what becomes of those that were canceled instead. */

@@ -12,7 +12,7 @@ import type { RetryPolicy } from "../../domain/settlement.ts";
 import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
-/** A RUNNING task run whose owner is DEAD or gone. */
+/** A RUNNING task run whose owner is DEAD or gone, or lives and knows nothing of it any more. */
 export interface LostTaskRun {
   readonly taskRunId: TaskRunId;
   readonly taskId: TaskId;
@@ -54,14 +54,29 @@ export async function findLost(tx: Transaction, limit: number): Promise<readonly
        LIMIT ${limit}
     `,
   );
-  return rows.map((row) => ({
-    ...row,
-    taskRunId: asTaskRunId(row.taskRunId),
-    taskId: asTaskId(row.taskId),
-    runId: row.runId === null ? null : asRunId(row.runId),
-    claimNo: Number(row.claimNo),
-    claimedBy: asInstanceId(row.claimedBy),
-  }));
+  return rows.map(toLost);
+}
+
+/** Of these, what still runs by the word of the database. Its instance has ended it; a failover undid the record. */
+export async function findUndone(
+  tx: Transaction,
+  instanceId: InstanceId,
+  claims: readonly Pick<LostTaskRun, "taskRunId" | "claimNo">[],
+): Promise<readonly LostTaskRun[]> {
+  const rows = await tx.query(
+    sql<LostRow>("findUndone")`
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, k.title, t.attempt,
+             t.interruptions, t.claim_no AS "claimNo", t.claimed_by AS "claimedBy", i.name AS "instanceName", k.policy,
+             NULL AS job
+        FROM unnest(${claims.map(({ taskRunId }) => taskRunId)}::uuid[],
+                    ${claims.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
+        JOIN signalbox.task_run AS t ON t.id = g.id AND t.claim_no = g.claim_no
+        JOIN signalbox.task AS k ON k.id = t.task_id
+        JOIN signalbox.instance AS i ON i.boot_id = t.claimed_by
+       WHERE t.claimed_by = ${instanceId} AND t.status = 'RUNNING'
+    `,
+  );
+  return rows.map(toLost);
 }
 
 interface LostRow {
@@ -77,6 +92,17 @@ interface LostRow {
   readonly instanceName: string;
   readonly policy: RetryPolicy;
   readonly job: LostTaskRun["job"];
+}
+
+function toLost(row: LostRow): LostTaskRun {
+  return {
+    ...row,
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
+    claimNo: Number(row.claimNo),
+    claimedBy: asInstanceId(row.claimedBy),
+  };
 }
 
 /** Batches of dead owners of which nothing runs any more. */
