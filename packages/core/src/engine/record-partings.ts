@@ -85,13 +85,9 @@ export async function recordPolls(
       return { ...claimOf(finished), pollInMs, how: answered ? "answered" : "unanswered" };
     });
     const returned = await returnOutsideJobs(tx, requests);
-    const left = new Set([...returned, ...(await findLetGoBefore(tx, missingFrom(returned, requests)))]);
-    // What could not be returned may still be ours, its job lost by a failover: by its batch it is found and rescued.
-    await forgetBatchesOf(
-      tx,
-      batch.filter(({ claim }) => left.has(claim.taskRunId)),
-    );
-    return left;
+    const before = await findLetGoBefore(tx, missingFrom(returned, requests));
+    await forgetBatchesOf(tx, batch);
+    return new Set([...returned, ...before]);
   });
   for (const finished of batch) {
     const { claim, decision } = finished;
