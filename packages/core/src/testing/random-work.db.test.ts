@@ -107,6 +107,7 @@ async function live(lives: number, steps: number): Promise<void> {
   for (let life = 0; life < lives; life += 1) {
     const scheduler = await box.scheduler({ tasks: [moody], slots: 3, name: `life ${life}` });
     for (let step = 0; step < steps; step += 1) await ACTIONS[below(ACTIONS.length)]?.(scheduler);
+    await scheduler.claim();
     await scheduler.expireLease();
     // It is dead and does not know it: what it still writes must not count.
     for (let step = 0; step < 5; step += 1) await ACTIONS[below(ACTIONS.length)]?.(scheduler);

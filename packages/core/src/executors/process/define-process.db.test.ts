@@ -5,6 +5,7 @@ import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, inject, it, vi } from "vitest";
+import { deferred } from "../../../test/deferred.ts";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
 import type { TaskRunDetail } from "../../domain/task-run.ts";
@@ -330,9 +331,12 @@ describe("the group of a process", () => {
           graceMs: 100,
           onOutput: () => {},
         });
-        if (waits) await child.ended;
+        if (!waits) return;
+        await child.ended;
+        await goOn.promise;
       },
     });
+    const goOn = deferred();
     const scheduler = await box.scheduler({ tasks: [careless], obeyMs: 50 });
     const timeouts = { runningMs: 200 };
     const { taskRuns } = await scheduler.enqueueMany([
@@ -346,6 +350,7 @@ describe("the group of a process", () => {
 
     const ends = await Promise.all(taskRuns.map(async ({ taskRunId }) => await scheduler.get(taskRunId)));
     expect(ends.map(({ outcome }) => outcome)).toEqual(["SUCCEEDED", "HANDLER_STUCK"]);
+    goOn.resolve();
   });
 
   it("does not keep its task run from ending when something has left the group and holds its output open", async () => {
