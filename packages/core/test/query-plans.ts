@@ -20,13 +20,19 @@ export async function plansSentBy(
 ): Promise<ReadonlyMap<string, readonly PlanNode[]>> {
   const plans = new Map<string, readonly PlanNode[]>();
   await pool.transaction(async (tx) => {
+    const note = async (statement: Statement<unknown>): Promise<void> => {
+      const [row] = await (statement.isPrepared === true
+        ? explainPrepared(tx, statement)
+        : explain(tx, statement.text, statement.values));
+      plans.set(statement.name, row === undefined ? [] : flatten(row["QUERY PLAN"][0].Plan));
+    };
+    // To explain one takes several statements: what is sent together is explained one after the other.
+    let before = Promise.resolve();
     await work({
       isTransaction: true,
       query: async (statement) => {
-        const [row] = await (statement.isPrepared === true
-          ? explainPrepared(tx, statement)
-          : explain(tx, statement.text, statement.values));
-        plans.set(statement.name, row === undefined ? [] : flatten(row["QUERY PLAN"][0].Plan));
+        before = before.then(async () => await note(statement));
+        await before;
         return [];
       },
     });
@@ -51,7 +57,8 @@ async function explainPrepared(
     await tx.query({ name: "explain", text: command, values: [] });
   await send("SET LOCAL plan_cache_mode = force_generic_plan");
   await send(`PREPARE planned AS ${text}`);
-  const plan = await explain(tx, `EXECUTE planned (${values.map(() => "NULL").join(", ")})`, []);
+  const given = values.length === 0 ? "" : `(${values.map(() => "NULL").join(", ")})`;
+  const plan = await explain(tx, `EXECUTE planned ${given}`, []);
   await send("DEALLOCATE planned");
   await send("SET LOCAL plan_cache_mode = auto");
   return plan;

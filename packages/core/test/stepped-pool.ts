@@ -37,19 +37,7 @@ export function stepThrough(pool: Pool): SteppedPool {
   let passed = 0;
 
   const pauseWhere = (isHere: Stop["isHere"], isFrozen = false): Pause => {
-    const arrival = deferred();
-    const resumption = deferred();
-    const stop: Stop = {
-      isFrozen,
-      isHere,
-      arrive: arrival.resolve,
-      reached: arrival.promise,
-      resumed: resumption.promise,
-      resume: () => {
-        stops.delete(stop);
-        resumption.resolve();
-      },
-    };
+    const stop = stopWhere(isHere, isFrozen);
     stops.add(stop);
     return stop;
   };
@@ -63,23 +51,32 @@ export function stepThrough(pool: Pool): SteppedPool {
       await stop.resumed;
     }
   };
-  const stepped = (tx: Transaction): Transaction => ({
-    isTransaction: true,
-    query: async <Row>(statement: Statement<Row>) => {
-      await pass(tx, statement.name);
-      const given = answers.get(statement.name);
-      return given === undefined ? await tx.query(statement) : (given as Row[]);
-    },
-  });
-
+  const step = async <Row>(tx: Transaction, statement: Statement<Row>): Promise<Row[]> => {
+    await pass(tx, statement.name);
+    const given = answers.get(statement.name);
+    return given === undefined ? await tx.query(statement) : (given as Row[]);
+  };
+  const stepped = (tx: Transaction): Transaction => {
+    // What is sent together is carried out one after the other: whoever stops one stops those behind it.
+    let before: Promise<unknown> = Promise.resolve();
+    const query: Transaction["query"] = async (statement) => {
+      const answering = before.then(async () => await step(tx, statement));
+      before = answering.catch(() => {});
+      return await answering;
+    };
+    return { isTransaction: true, query };
+  };
+  const transaction: Pool["transaction"] = async (work, first) =>
+    await pool.transaction(async (tx) => {
+      const result = await work(stepped(tx));
+      await pass(tx, "COMMIT");
+      return result;
+    }, first);
   return {
     ...pool,
-    transaction: async (work, first) =>
-      await pool.transaction(async (tx) => {
-        const result = await work(stepped(tx));
-        await pass(tx, "COMMIT");
-        return result;
-      }, first),
+    transaction,
+    // Not in one round trip: another one may act in between, as it may before the server has got to the COMMIT.
+    atOnce: transaction,
     snapshot: async (work) => await pool.snapshot(async (tx) => await work(stepped(tx))),
     pauseBefore: (statementName) => pauseWhere((name) => name === statementName),
     freezeBefore: (statementName) => pauseWhere((name) => name === statementName, true),
@@ -90,6 +87,18 @@ export function stepThrough(pool: Pool): SteppedPool {
     answer: (statementName, rows) => {
       answers.set(statementName, rows);
     },
+  };
+}
+
+function stopWhere(isHere: Stop["isHere"], isFrozen: boolean): Stop {
+  const [arrival, resumption] = [deferred(), deferred()];
+  return {
+    isFrozen,
+    isHere,
+    arrive: arrival.resolve,
+    reached: arrival.promise,
+    resumed: resumption.promise,
+    resume: resumption.resolve,
   };
 }
 

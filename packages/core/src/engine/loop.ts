@@ -1,5 +1,6 @@
 /** The one loop there is; everything else is a pass. Wakes at once, loses no wake-up, survives a throw. */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { monotonicMs } from "../executors/monotonic.ts";
 
 export interface LoopOptions {
@@ -31,6 +32,8 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
 
   const rest = async (ms: number): Promise<void> => {
     if (woken || stopping) return;
+    // A timer of nothing takes a millisecond.
+    if (ms <= 0) return await nextTurn();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       endRest = () => {

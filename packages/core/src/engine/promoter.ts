@@ -21,6 +21,7 @@ import { takeHolds } from "../store/holds/take.ts";
 import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
 import { type RecallBite, recallBite } from "../store/rules/recall.ts";
+import { KEEP_PLANS } from "../store/session.ts";
 import {
   findAfter,
   findNewAndDue,
@@ -83,10 +84,14 @@ const NOTHING_SWEPT: SweptBite = { taskRunIds: [], sweptTo: null };
 
 export async function promoteOnce(request: PromoteRequest): Promise<PromotionPass> {
   const { pool, batchSize } = request;
-  const begun = await pool.transaction(async (tx) => {
-    if (!(await tryGateLock(tx))) return null;
-    return await begin(tx, request);
-  });
+  const begun = await pool.transaction(
+    async (tx) => {
+      if (!(await tryGateLock(tx))) return null;
+      return await begin(tx, request);
+    },
+    // Not of a pass that goes through all there is: how far it has come matters to its plans.
+    request.sweepAfter === undefined && request.straysToo !== true ? KEEP_PLANS : undefined,
+  );
   if (begun === null) return { kind: "lock_missed" };
   const { demoted, straysLeft } = begun;
   const { isOutOfOrder, ...decided } = begun.decided ?? (await decideApart(request));
@@ -191,8 +196,7 @@ type Decided = Omit<
 
 async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<Decided> {
   const sweeps = sweepAfter !== undefined;
-  const wakes = await takeWakes(tx, batchSize);
-  const fresh = await findNewAndDue(tx, batchSize);
+  const [wakes, fresh] = await Promise.all([takeWakes(tx, batchSize), findNewAndDue(tx, batchSize)]);
   const fronts = await findFronts(tx, parkingsOf(wakes), batchSize);
   const swept = sweeps ? await findAfter(tx, sweepAfter, batchSize) : NOTHING_SWEPT;
   const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept.taskRunIds]);
@@ -201,13 +205,16 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   const plan = planPromotions(snapshot);
   const { promoted, freed } = await write(tx, plan, candidates);
   const again = fronts.filter((front) => mayGoOn(front, plan)).flatMap((front) => wakeOf(front) ?? []);
-  await wakeGates(tx, again);
-  await wakeGatesAt(tx, timedWakes(plan, snapshot.now));
+  const [, , outlook] = await Promise.all([
+    wakeGates(tx, again),
+    wakeGatesAt(tx, timedWakes(plan, snapshot.now)),
+    readOutlook(tx),
+  ]);
   return {
     promoted,
     failed: plan.failed,
     more: again.length > 0 || freed || [wakes, fresh].some(({ length }) => length >= batchSize),
-    ...(await readOutlook(tx)),
+    ...outlook,
     sweptTo: swept.sweptTo,
     sweepOver: swept.sweptTo === null,
   };

@@ -14,18 +14,18 @@ import { loadRates } from "./holds/rates.ts";
 import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
 import { takeWakes } from "./holds/wake.ts";
-import { forgetKeys, takeKey } from "./idempotency/keys.ts";
-import { deleteEmptyRuns, deleteTasks, lockTasksToDelete } from "./retention/delete.ts";
-import { readAgain, readAging } from "./retention/read.ts";
-import { nextRange } from "./retention/walk.ts";
+import { takeKey } from "./idempotency/keys.ts";
 import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findHolders } from "./rules/recall.ts";
+import { countDownRuns } from "./runs/count-down.ts";
 import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
+import { closeVersions } from "./task-runs/close.ts";
 import { demoteClosed, demoteStrays, demoteTaskRuns } from "./task-runs/demote.ts";
+import { insertNextAttempts } from "./task-runs/insert-next-attempt.ts";
 import { findParked, findParkedAtResources, findParkedAtVersions } from "./task-runs/parked.ts";
-import { readOutlook } from "./task-runs/promote.ts";
+import { joinLines, leaveLines, parkTaskRuns, promoteTaskRuns, readOutlook } from "./task-runs/promote.ts";
 import { findOutOfOrder } from "./task-runs/refuse.ts";
 import { findLost } from "./task-runs/rescue.ts";
 import {
@@ -37,7 +37,7 @@ import {
   selectRunning,
   selectWaiting,
 } from "./task-runs/select.ts";
-import { settleTaskRuns } from "./task-runs/settle.ts";
+import { settleTaskRuns, succeedTaskRuns } from "./task-runs/settle.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterAll(box.close);
@@ -129,7 +129,7 @@ describe("candidates", () => {
       await findOutOfOrder(tx, 100);
     });
 
-    expect(reads(plans.get("findParkedAtVersions"))).toEqual(["waiting_for_version"]);
+    expect(new Set(reads(plans.get("findParkedAtVersions")))).toEqual(new Set(["waiting_for_version"]));
     expect(new Set(reads(plans.get("findParkedAtResources")))).toEqual(
       new Set(["waiting_parked", "line_of_task_run"]),
     );
@@ -273,9 +273,21 @@ describe("settle", () => {
     const plans = await plansOf(async (tx) => {
       await settleTaskRuns(tx, [request]);
       await releaseHolds(tx, [ID], []);
+      await closeVersions(tx, [ID]);
+      await succeedTaskRuns(tx, INSTANCE, [request]);
+      await countDownRuns(tx, [{ runId: RUN, status: "DONE" }]);
+      await insertNextAttempts(tx, [
+        { taskRunId: ID, next: { delayMs: 0, interruptions: 0, keepsExclusiveHolds: false } },
+      ]);
     });
 
     expect(reads(plans.get("settleTaskRuns"))).toEqual(["task_run_pkey"]);
+    expect(reads(plans.get("succeedTaskRuns"))).toEqual(["task_run_pkey"]);
+    expect(reads(plans.get("closeVersions"))).toEqual(["open_version_of_task_run"]);
+    expect(reads(plans.get("countDownRuns"))).toEqual(["run_pkey"]);
+    expect(new Set(reads(plans.get("insertNextAttempts")))).toEqual(
+      new Set(["task_run_pkey", "task_pkey", "hold_reserved_for"]),
+    );
     expect(reads(plans.get("lockRuns"))).toEqual(["run_pkey"]);
     expect(new Set(reads(plans.get("releaseHolds")))).toEqual(
       new Set(["hold_of_task_run", "hold_reserved_for"]),
@@ -284,58 +296,24 @@ describe("settle", () => {
   });
 });
 
-describe("retention", () => {
-  const range = { afterId: FIRST_PLACE, toId: "ffffffff-ffff-ffff-ffff-ffffffffffff", isNew: true };
-  const task = asTaskId("00000000-0000-7000-8000-000000000004");
-
-  it("reads a bite as a range of the primary key, in its order, and what belongs to it by keys", async () => {
+describe("a pass", () => {
+  it("writes by primary keys", async () => {
+    const promotion = { taskRunId: ID, openUntil: null };
     const plans = await plansOf(async (tx) => {
-      await readAging(tx, range, 500);
-    });
-    const again = await plansOf(async (tx) => {
-      await readAgain(tx, range, [task]);
-    });
-
-    for (const nodes of [plans.get("readAging"), again.get("readAging")]) {
-      expect(new Set(reads(nodes))).toEqual(
-        new Set([
-          "task_pkey",
-          "task_run_one_per_attempt",
-          "run_pkey",
-          "hold_reserved_for",
-          "hold_of_task_run",
-        ]),
-      );
-      expect(joins(nodes)).toEqual([]);
-      expect((nodes ?? []).map((node) => node["Node Type"])).not.toContain("Sort");
-    }
-  });
-
-  it("deletes by keys", async () => {
-    const plans = await plansOf(async (tx) => {
-      await lockTasksToDelete(tx, [task]);
-      await deleteTasks(tx, [task]);
-      await deleteEmptyRuns(tx, [RUN]);
+      await promoteTaskRuns(tx, [promotion]);
+      await parkTaskRuns(tx, [{ taskRunId: ID, blockedOn: "RESOURCE_BUSY", blockedKey: "orders" }]);
+      await joinLines(tx, [ID]);
+      await leaveLines(tx, [ID]);
     });
 
-    expect(reads(plans.get("lockTasksToDelete"))).toEqual(["task_pkey"]);
-    expect(reads(plans.get("deleteTaskRuns"))).toEqual(["task_run_one_per_attempt"]);
-    expect(reads(plans.get("deleteResults"))).toEqual(["task_run_result_pkey"]);
-    expect(reads(plans.get("deleteTasks"))).toEqual(["task_pkey"]);
-    expect(reads(plans.get("deleteEmptyRuns"))).toEqual(["run_pkey", "task_of_run"]);
-  });
-
-  it("knows where to look by the few ranges that it left, and forgets keys by their age", async () => {
-    const keepMs = { DONE: 1, FAILED: 1, CANCELED: 1 };
-    const plans = await plansOf(async (tx) => {
-      // Its last statement answers a row, always; here none does.
-      await nextRange(tx, keepMs).catch(() => {});
-      await forgetKeys(tx, 1, 500);
-    });
-
-    expect(reads(plans.get("dueRange"))).toEqual(["retention_range_pkey (whole)"]);
-    expect(reads(plans.get("readWalk"))).toEqual(["retention_walk_pkey"]);
-    expect(reads(plans.get("forgetKeys"))).toEqual(["idempotency_key_by_age", "Tid Scan idempotency_key"]);
+    expect(reads(plans.get("promoteTaskRuns"))).toEqual(["task_run_pkey"]);
+    expect(new Set(reads(plans.get("moveFromWaitingToReady")))).toEqual(
+      new Set(["waiting_pkey", "task_run_pkey", "queue_pkey"]),
+    );
+    expect(reads(plans.get("parkTaskRuns"))).toEqual(["waiting_pkey"]);
+    expect(reads(plans.get("joinLines"))).toEqual(["waiting_pkey"]);
+    expect(reads(plans.get("leaveLines"))).toEqual(["line_of_task_run"]);
+    for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });
 });
 

@@ -16,34 +16,43 @@ export async function loadPromotionSnapshot(
   tx: Transaction,
   candidates: readonly Candidate[],
 ): Promise<PromotionSnapshot> {
-  const now = await readClock(tx);
   const names = <Item>(pick: (candidate: Candidate) => readonly Item[]): readonly Item[] => [
     ...new Set(candidates.flatMap(pick)),
   ];
-  const served = await loadServed(tx);
-  return {
-    now,
-    candidates,
-    resources: await loadResources(
+  // None needs the answer to another: they are sent together.
+  const [now, served, resources, limits, available, rates, pauses, stops] = await Promise.all([
+    readClock(tx),
+    loadServed(tx),
+    loadResources(
       tx,
-      names(({ resources }) => resources.map(({ name }) => name)),
+      names((candidate) => candidate.resources.map(({ name }) => name)),
     ),
-    limits: await loadLimits(tx, names(limitScopesOf), candidates.length),
-    available: await countAvailable(
+    loadLimits(tx, names(limitScopesOf), candidates.length),
+    countAvailable(
       tx,
       names(({ runId }) => (runId === null ? [] : [runId])),
     ),
-    fairShare: fairShareOf(served.slots),
-    rates: await loadRates(
+    loadRates(
       tx,
       names(({ rate }) => (rate === null ? [] : [rate])),
       candidates.length,
     ),
-    pauses: await loadPauses(tx, names(pausable)),
-    stops: await loadStops(
+    loadPauses(tx, names(pausable)),
+    loadStops(
       tx,
       names(({ taskId }) => [taskId]),
     ),
+  ]);
+  return {
+    now,
+    candidates,
+    resources,
+    limits,
+    available,
+    fairShare: fairShareOf(served.slots),
+    rates,
+    pauses,
+    stops,
     windows: await loadWindows(tx, names(windowed), now),
     servedKinds: served.kinds,
   };

@@ -1,5 +1,5 @@
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /** Any fixed number; "gate" as bytes. */
 const GATE_LOCK = 0x67617465;
@@ -12,7 +12,7 @@ const FROZEN_AFTER = "2s";
  */
 export async function tryGateLock(tx: Transaction): Promise<boolean> {
   const [row] = await tx.query(
-    sql<{ locked: boolean }>("tryGateLock")`
+    preparedSql<{ locked: boolean }>("tryGateLock")`
       SELECT set_config('idle_in_transaction_session_timeout', ${FROZEN_AFTER}, true),
              pg_try_advisory_xact_lock(${GATE_LOCK}) AS locked
     `,

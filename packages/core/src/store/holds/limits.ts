@@ -4,7 +4,7 @@ import { asRunId, type RunId } from "../../domain/ids.ts";
 import type { LimitSnapshot } from "../../domain/promotion-snapshot.ts";
 import { type LimitScope, partsOf } from "../../domain/scope.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 /** A key that nobody has given a limit is held by one at a time. */
 const LIMIT_OF_A_KEY = 1;
@@ -18,7 +18,9 @@ export async function loadLimits(
   if (scopes.length === 0) return new Map();
   const parts = scopes.map(partsOf);
   const rows = await db.query(
-    sql<{ scope: LimitScope; limit: number; active: string; freeSlots: readonly number[] }>("loadLimits")`
+    preparedSql<{ scope: LimitScope; limit: number; active: string; freeSlots: readonly number[] }>(
+      "loadLimits",
+    )`
       SELECT g.scope, l.slot_limit AS "limit", used.active,
              CASE WHEN l.slot_limit = 0 OR used.top + ${wanted}::integer < l.slot_limit
                   THEN ARRAY(SELECT used.top + n FROM generate_series(1, ${wanted}::integer) AS n)
@@ -70,7 +72,7 @@ export async function countAvailable(
 ): Promise<ReadonlyMap<RunId, number>> {
   if (runIds.length === 0) return new Map();
   const rows = await db.query(
-    sql<{ runId: string; available: string }>("countAvailable")`
+    preparedSql<{ runId: string; available: string }>("countAvailable")`
       SELECT g.id AS "runId",
              (SELECT count(*)
                 FROM signalbox.hold AS h

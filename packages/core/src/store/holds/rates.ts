@@ -8,7 +8,7 @@ import type { TaskRunId } from "../../domain/ids.ts";
 import type { RateSnapshot } from "../../domain/promotion-snapshot.ts";
 import { type WakeKey, wakeRate } from "../../domain/wake.ts";
 import type { Database, Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 /** No start counts for longer; the CHECK of `rate` says the same. */
 export const LONGEST_PERIOD_MS = 86_400_000;
@@ -20,7 +20,7 @@ export async function loadRates(
 ): Promise<ReadonlyMap<string, RateSnapshot & { readonly taken: number }>> {
   if (names.length === 0) return new Map();
   const rows = await db.query(
-    sql<{
+    preparedSql<{
       name: string;
       amount: number;
       perMs: string;
@@ -61,7 +61,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
   if (taken.length === 0) return;
   // One that went back to PENDING may have had another slot: it must not count twice.
   await tx.query(
-    sql("leaveRateSlots")`
+    preparedSql("leaveRateSlots")`
       DELETE FROM signalbox.rate_slot
        WHERE rate = ANY (${taken.map(({ rate }) => rate)}::text[])
          AND task_run_id = ANY (${taken.map(({ taskRunId }) => taskRunId)}::uuid[])
@@ -69,7 +69,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
     `,
   );
   await tx.query(
-    sql("takeRateSlots")`
+    preparedSql("takeRateSlots")`
       INSERT INTO signalbox.rate_slot (rate, slot, task_run_id)
       SELECT rate, slot, task_run_id
         FROM unnest(${taken.map(({ rate }) => rate)}::text[],
@@ -88,7 +88,7 @@ export async function ratesFreedBy(
 ): Promise<readonly WakeKey[]> {
   if (taskRunIds.length === 0) return [];
   const rows = await tx.query(
-    sql<{ rate: string }>("ratesFreedBy")`
+    preparedSql<{ rate: string }>("ratesFreedBy")`
       SELECT DISTINCT k.rate
         FROM signalbox.task_run AS t
         JOIN signalbox.task AS k ON k.id = t.task_id

@@ -3,7 +3,7 @@ import type { ResourceName } from "../../domain/resource.ts";
 import type { LimitScope } from "../../domain/scope.ts";
 import { type WakeKey, wakeResource } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /**
  * Gives back what task runs held, except what is kept for their tasks since a loss, unless these have ended.
@@ -14,21 +14,22 @@ export async function releaseHolds(
   taskRunIds: readonly TaskRunId[],
   endedTaskIds: readonly TaskId[],
 ): Promise<readonly WakeKey[]> {
-  await tx.query(
-    sql("keepReservedHolds")`
+  const kept = tx.query(
+    preparedSql("keepReservedHolds")`
       UPDATE signalbox.hold
          SET task_run_id = NULL
        WHERE task_run_id = ANY (${taskRunIds}::uuid[])
          AND reserved_for IS NOT NULL AND reserved_for <> ALL (${endedTaskIds}::uuid[])
     `,
   );
-  const freed = await tx.query(
-    sql<{ scope: string; slot: number }>("releaseHolds")`
+  const freeing = tx.query(
+    preparedSql<{ scope: string; slot: number }>("releaseHolds")`
       DELETE FROM signalbox.hold
        WHERE task_run_id = ANY (${taskRunIds}::uuid[]) OR reserved_for = ANY (${endedTaskIds}::uuid[])
       RETURNING scope, slot
     `,
   );
+  const [, freed] = await Promise.all([kept, freeing]);
   const resources = freed
     .filter(({ scope }) => scope.startsWith("resource:"))
     .map(({ scope, slot }) => ({ name: scope.slice("resource:".length), slot }));
@@ -85,25 +86,25 @@ async function discountUse(
   const alone = freed.filter(({ slot }) => slot === 0).map(({ name }) => name);
   const together = freed.filter(({ slot }) => slot > 0).map(({ name }) => name);
   // In name order first, like every other writer of these rows: no deadlock.
-  await tx.query(
-    sql("lockResourceUse")`
+  const locked = tx.query(
+    preparedSql("lockResourceUse")`
       SELECT FROM signalbox.resource_use WHERE name = ANY (${names}::text[]) ORDER BY name FOR NO KEY UPDATE
     `,
   );
+  const discounts: Promise<unknown>[] = [];
   if (alone.length > 0) {
-    await tx.query(
-      sql("discountExclusiveUse")`
-        UPDATE signalbox.resource_use SET exclusive = exclusive - 1 WHERE name = ANY (${alone}::text[])
-      `,
-    );
+    const discount = preparedSql("discountExclusiveUse")`
+      UPDATE signalbox.resource_use SET exclusive = exclusive - 1 WHERE name = ANY (${alone}::text[])
+    `;
+    discounts.push(tx.query(discount));
   }
   if (together.length > 0) {
-    await tx.query(
-      sql("discountSharedUse")`
-        UPDATE signalbox.resource_use
-           SET shared = shared - cardinality(array_positions(${together}::text[], name))
-         WHERE name = ANY (${together}::text[])
-      `,
-    );
+    const discount = preparedSql("discountSharedUse")`
+      UPDATE signalbox.resource_use
+         SET shared = shared - cardinality(array_positions(${together}::text[], name))
+       WHERE name = ANY (${together}::text[])
+    `;
+    discounts.push(tx.query(discount));
   }
+  await Promise.all([locked, ...discounts]);
 }

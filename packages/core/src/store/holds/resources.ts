@@ -5,7 +5,7 @@ import { asTaskId, asTaskRunId } from "../../domain/ids.ts";
 import type { ResourceSnapshot } from "../../domain/promotion-snapshot.ts";
 import type { ResourceMode, ResourceName } from "../../domain/resource.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 /** How far into a line of sharers one look goes; whoever stands behind is seen by the next. */
 export const LINE_DEPTH = 32;
@@ -19,16 +19,21 @@ export async function loadResources(
   if (names.length === 0) return new Map();
   const lines = await loadLines(db, names);
   const rows = await db.query(
-    sql<ResourceRow>("loadResources")`
+    preparedSql<ResourceRow>("loadResources")`
       SELECT g.name, alone.task_run_id AS "exclusiveHolder",
              CASE WHEN alone.task_run_id IS NULL THEN alone.reserved_for END AS "reservedFor",
              coalesce(used.shared, 0) AS "sharedCount",
-             ARRAY(SELECT task_run_id
-                     FROM signalbox.hold
-                    WHERE scope = 'resource:' || g.name AND slot > 0
-                    ORDER BY slot
-                    LIMIT ${NAMED_SHARERS}) AS "sharedHolders",
-             coalesce((SELECT max(slot) FROM signalbox.hold WHERE scope = 'resource:' || g.name), 0) + 1 AS "nextSharedSlot",
+             -- Nobody shares most of them: no search for each then.
+             CASE WHEN used.shared > 0
+                  THEN ARRAY(SELECT task_run_id
+                               FROM signalbox.hold
+                              WHERE scope = 'resource:' || g.name AND slot > 0
+                              ORDER BY slot
+                              LIMIT ${NAMED_SHARERS})
+                  ELSE '{}' END AS "sharedHolders",
+             CASE WHEN used.shared > 0
+                  THEN (SELECT max(slot) FROM signalbox.hold WHERE scope = 'resource:' || g.name)
+                  ELSE 0 END + 1 AS "nextSharedSlot",
              array_to_string(lowest.version, '.') AS "lowestVersion", lowest.task_run_id AS "lowestTaskRunId",
              (SELECT array_to_string(version, '.') FROM signalbox.done_version WHERE done_version.name = g.name) AS "doneVersion"
         FROM unnest(${names}::text[]) AS g (name)
@@ -97,7 +102,7 @@ export async function loadLines(
   names: readonly ResourceName[],
 ): Promise<ReadonlyMap<ResourceName, LineFront>> {
   const rows = await db.query(
-    sql<LineRow>("loadLines")`
+    preparedSql<LineRow>("loadLines")`
       SELECT g.name, l.task_run_id AS "taskRunId", l.priority, l.mode, array_to_string(l.version, '.') AS version,
              (extract(epoch FROM l.enqueued_at) * 1000000)::bigint AS "enqueuedUs", l.in_sight AS "inSight"
         FROM unnest(${names}::text[]) AS g (name)

@@ -1,7 +1,7 @@
 import type { Promotion } from "../../domain/admission.ts";
 import type { TaskRunId } from "../../domain/ids.ts";
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /**
  * Writes what admitted task runs hold. Two promoters that both thought a slot was free cannot both get
@@ -10,23 +10,28 @@ import { sql } from "../sql.ts";
 export async function takeHolds(tx: Transaction, promotions: readonly Promotion[]): Promise<void> {
   const taken = promotions.flatMap(slotsOf);
   const anew = taken.filter(({ wasReserved }) => !wasReserved);
-  if (anew.length > 0) {
-    await tx.query(
-      sql("takeHolds")`
-        INSERT INTO signalbox.hold (scope, slot, task_run_id)
-        SELECT scope, slot, task_run_id
-          FROM unnest(${anew.map(({ scope }) => scope)}::text[],
-                      ${anew.map(({ slot }) => slot)}::integer[],
-                      ${anew.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (scope, slot, task_run_id)
-      `,
-    );
-  }
-  await takeReserved(
-    tx,
-    taken.filter(({ wasReserved }) => wasReserved),
+  await Promise.all([
+    takeAnew(tx, anew),
+    takeReserved(
+      tx,
+      taken.filter(({ wasReserved }) => wasReserved),
+    ),
+    // After the holds, as whoever gives them back does it.
+    countUse(tx, anew),
+  ]);
+}
+
+async function takeAnew(tx: Transaction, taken: readonly TakenSlot[]): Promise<void> {
+  if (taken.length === 0) return;
+  await tx.query(
+    preparedSql("takeHolds")`
+      INSERT INTO signalbox.hold (scope, slot, task_run_id)
+      SELECT scope, slot, task_run_id
+        FROM unnest(${taken.map(({ scope }) => scope)}::text[],
+                    ${taken.map(({ slot }) => slot)}::integer[],
+                    ${taken.map(({ taskRunId }) => taskRunId)}::uuid[]) AS g (scope, slot, task_run_id)
+    `,
   );
-  // After the holds, as whoever gives them back does it.
-  await countUse(tx, anew);
 }
 
 interface TakenSlot {
@@ -60,7 +65,7 @@ async function countUse(tx: Transaction, taken: readonly TakenSlot[]): Promise<v
   if (used.length === 0) return;
   // In name order, like every other writer of these rows: no deadlock.
   await tx.query(
-    sql("countResourceUse")`
+    preparedSql("countResourceUse")`
       INSERT INTO signalbox.resource_use AS u (name, exclusive, shared)
       SELECT name, count(*) FILTER (WHERE slot = 0), count(*) FILTER (WHERE slot > 0)
         FROM unnest(${used.map(({ resource }) => resource)}::text[],

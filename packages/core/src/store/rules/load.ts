@@ -5,7 +5,7 @@ import { asTaskId, type TaskId } from "../../domain/ids.ts";
 import { type PauseScope, partsOf, type WindowScope } from "../../domain/scope.ts";
 import { judgeWindows, type Window } from "../../domain/window.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 export async function loadPauses(
   db: Database,
@@ -14,7 +14,7 @@ export async function loadPauses(
   if (scopes.length === 0) return new Map();
   const parts = scopes.map(partsOf);
   const rows = await db.query(
-    sql<PauseView & { scope: PauseScope }>("loadPauses")`
+    preparedSql<PauseView & { scope: PauseScope }>("loadPauses")`
       SELECT p.over || ':' || p.name AS scope, p.since, p.changed_by AS "by", p.reason
         FROM unnest(${parts.map(({ over }) => over)}::text[], ${parts.map(({ name }) => name)}::text[]) AS g (over, name)
         JOIN signalbox.pause AS p ON p.over = g.over AND p.name = g.name
@@ -32,7 +32,7 @@ export async function loadWindows(
   if (scopes.length === 0) return new Map();
   const parts = scopes.map(partsOf);
   const rows = await db.query(
-    sql<{ scope: WindowScope; windows: readonly Window[] }>("loadWindows")`
+    preparedSql<{ scope: WindowScope; windows: readonly Window[] }>("loadWindows")`
       SELECT w.over || ':' || w.name AS scope, w.windows
         FROM unnest(${parts.map(({ over }) => over)}::text[], ${parts.map(({ name }) => name)}::text[]) AS g (over, name)
         JOIN signalbox.start_window AS w ON w.over = g.over AND w.name = g.name
@@ -59,7 +59,7 @@ export async function loadStops(
 ): Promise<ReadonlyMap<TaskId, readonly StopView[]>> {
   if (taskIds.length === 0) return new Map();
   const rows = await db.query(
-    sql<StopView & { taskId: string }>("loadStops")`
+    preparedSql<StopView & { taskId: string }>("loadStops")`
       SELECT task_id AS "taskId", code, detail, since
         FROM signalbox.stop
        WHERE task_id = ANY (${taskIds}::uuid[])
@@ -79,7 +79,7 @@ export async function loadServed(
   db: Database,
 ): Promise<{ readonly kinds: ReadonlySet<string>; readonly slots: number }> {
   const rows = await db.query(
-    sql<{ kinds: readonly string[]; slots: number }>("loadServed")`
+    preparedSql<{ kinds: readonly string[]; slots: number }>("loadServed")`
       SELECT kinds, slots FROM signalbox.instance WHERE state = 'LIVE' AND expires_at > clock_timestamp()
     `,
   );

@@ -1,7 +1,7 @@
 import { asRunId, type RunId } from "../../domain/ids.ts";
 import type { TerminalStatus } from "../../domain/task-status.ts";
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /** First of all locks of a settle or a cancel, in id order: whoever takes run rows after task runs deadlocks with us. */
 export async function lockRuns(tx: Transaction, runIds: readonly RunId[]): Promise<void> {
@@ -23,7 +23,7 @@ export async function countDownRuns(
 ): Promise<readonly RunId[]> {
   if (ended.length === 0) return [];
   const rows = await tx.query(
-    sql<{ runId: string; status: string; rowVersion: number }>("countDownRuns")`
+    preparedSql<{ runId: string; status: string; rowVersion: number }>("countDownRuns")`
       UPDATE signalbox.run AS r
          SET open_tasks = r.open_tasks - g.ended,
              failed_tasks = r.failed_tasks + g.failed,

@@ -8,7 +8,7 @@ import { asRunId, asTaskId, asTaskRunId, type TaskRunId } from "../../domain/ids
 import type { Resource } from "../../domain/resource.ts";
 import type { WaitingCode } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /** A candidate with where it is parked now. */
 export interface WaitingCandidate extends Candidate {
@@ -48,7 +48,7 @@ function toCandidate(row: WaitingRow): WaitingCandidate {
 /** New rows first in line, and rows whose run time has come. */
 export async function findNewAndDue(db: Database, limit: number): Promise<readonly TaskRunId[]> {
   const rows = await db.query(
-    sql<{ taskRunId: string }>("findNewAndDue")`
+    preparedSql<{ taskRunId: string }>("findNewAndDue")`
       (SELECT task_run_id AS "taskRunId"
          FROM signalbox.waiting
         WHERE blocked_on IS NULL
@@ -96,9 +96,9 @@ export async function loadCandidates(
 ): Promise<readonly WaitingCandidate[]> {
   if (taskRunIds.length === 0) return [];
   const rows = await db.query(
-    sql<WaitingRow>("loadCandidates")`
+    preparedSql<WaitingRow>("loadCandidates")`
       SELECT task_run_id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue,
-             concurrency_key AS "concurrencyKey", rate, priority, (extract(epoch FROM enqueued_at) * 1000000)::bigint AS "enqueuedUs",
+             concurrency_key AS "concurrencyKey", rate, priority, (date_part('epoch', enqueued_at) * 1000000)::bigint AS "enqueuedUs",
              -- Rounded up to what a Date can hold, while "now" is rounded down: never a moment too early.
              date_trunc('milliseconds', run_at + interval '999 microseconds') AS "runAt",
              array_to_string(version, '.') AS version, resources,

@@ -13,7 +13,7 @@ import type { Transaction } from "../database.ts";
 import { releaseHolds, reserveHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { countDownRuns } from "../runs/count-down.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 import { insertNextAttempts } from "./insert-next-attempt.ts";
 
 export interface EndedTaskRun {
@@ -51,18 +51,16 @@ async function openGates(tx: Transaction, ended: readonly EndedTaskRun[]): Promi
     ended.filter(({ next }) => next?.keepsExclusiveHolds === true).map(({ taskRunId }) => taskRunId),
   );
   const ids = ended.map(({ taskRunId }) => taskRunId);
-  const freed = await releaseHolds(
-    tx,
-    ids,
-    ended.filter(({ next }) => next === null).map(({ taskId }) => taskId),
-  );
-  const closed = await closeVersions(tx, ids);
+  const endedTaskIds = ended.filter(({ next }) => next === null).map(({ taskId }) => taskId);
+  const [freed, closed] = await Promise.all([releaseHolds(tx, ids, endedTaskIds), closeVersions(tx, ids)]);
   const done = new Set(ended.filter(({ status }) => status === "DONE").map(({ taskRunId }) => taskRunId));
-  await noteDone(
-    tx,
-    closed.filter(({ taskRunId }) => done.has(taskRunId)),
-  );
-  await wakeGates(tx, [...freed, ...closed.map(({ name }) => wakeVersion(name))]);
+  await Promise.all([
+    noteDone(
+      tx,
+      closed.filter(({ taskRunId }) => done.has(taskRunId)),
+    ),
+    wakeGates(tx, [...freed, ...closed.map(({ name }) => wakeVersion(name))]),
+  ]);
 }
 
 export interface ClosedVersion {
@@ -77,7 +75,7 @@ export async function closeVersions(
   taskRunIds: readonly TaskRunId[],
 ): Promise<readonly ClosedVersion[]> {
   const rows = await tx.query(
-    sql<{ name: string; version: string; taskRunId: string }>("closeVersions")`
+    preparedSql<{ name: string; version: string; taskRunId: string }>("closeVersions")`
       DELETE FROM signalbox.open_version WHERE task_run_id = ANY (${taskRunIds}::uuid[])
       RETURNING name, array_to_string(version, '.') AS version, task_run_id AS "taskRunId"
     `,
@@ -89,7 +87,7 @@ export async function closeVersions(
 async function noteDone(tx: Transaction, done: readonly ClosedVersion[]): Promise<void> {
   if (done.length === 0) return;
   await tx.query(
-    sql("noteDoneVersions")`
+    preparedSql("noteDoneVersions")`
       INSERT INTO signalbox.done_version AS d (name, version)
       SELECT name, max(string_to_array(version, '.')::bigint[])
         FROM unnest(${done.map(({ name }) => name)}::text[], ${done.map(({ version }) => version)}::text[])

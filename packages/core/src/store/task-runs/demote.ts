@@ -8,7 +8,7 @@ import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 import { enterWaiting } from "./enter-waiting.ts";
 
 export type DemotionCause = "PAUSED" | "WINDOW" | "RULES_CHANGED" | "STOPPED" | "NO_EXECUTOR";
@@ -21,7 +21,7 @@ interface Demotion {
 /** Those whose window has closed while nobody claimed them. */
 export async function demoteClosed(tx: Transaction, limit: number): Promise<readonly TaskRunId[]> {
   const rows = await tx.query(
-    sql<{ taskRunId: string }>("leaveReadyClosed")`
+    preparedSql<{ taskRunId: string }>("leaveReadyClosed")`
       DELETE FROM signalbox.ready
        WHERE ctid = ANY (ARRAY(
                SELECT ctid

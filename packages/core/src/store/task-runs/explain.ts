@@ -16,13 +16,13 @@ import type { TaskRunStatus } from "../../domain/task-status.ts";
 import type { JobView, ReadyView } from "../../domain/unattended.ts";
 import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /** Nobody reads further than this, and counting a line of a million would be slow. */
 const COUNTED_AT_MOST = 1_000;
 
 export async function readClock(db: Database): Promise<Date> {
-  const [row] = await db.query(sql<{ now: Date }>("readClock")`SELECT clock_timestamp() AS now`);
+  const [row] = await db.query(preparedSql<{ now: Date }>("readClock")`SELECT clock_timestamp() AS now`);
   if (row === undefined) throw new Error("readClock returned no row");
   return row.now;
 }

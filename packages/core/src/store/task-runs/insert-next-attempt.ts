@@ -1,7 +1,7 @@
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { NextAttempt } from "../../domain/settlement.ts";
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 import { enterWaiting } from "./enter-waiting.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function insertNextAttempts(
 ): Promise<ReadonlyMap<TaskRunId, TaskRunId>> {
   if (ended.length === 0) return new Map();
   const rows = await tx.query(
-    sql<{ previousId: string; taskRunId: string }>("insertNextAttempts")`
+    preparedSql<{ previousId: string; taskRunId: string }>("insertNextAttempts")`
       WITH given AS MATERIALIZED (
         SELECT g.previous_id, signalbox.new_id() AS task_run_id, clock_timestamp() AS enqueued_at,
                CASE WHEN g.delay_ms > 0 THEN clock_timestamp() + g.delay_ms * interval '1 ms' END AS run_at,

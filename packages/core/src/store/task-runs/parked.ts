@@ -4,7 +4,7 @@ import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { ResourceMode, ResourceName } from "../../domain/resource.ts";
 import type { Parking, WaitingCode } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 /** What is parked under one woken key, in the order in which it may go. */
 export interface ParkedFront extends Parking {
@@ -13,6 +13,7 @@ export interface ParkedFront extends Parking {
   readonly goesOn: boolean;
 }
 
+/** Those of the smallest version that is parked under each resource: who has a larger one waits for their end. */
 export async function findParkedAtVersions(
   db: Database,
   resources: readonly ResourceName[],
@@ -20,16 +21,21 @@ export async function findParkedAtVersions(
 ): Promise<readonly ParkedFront[]> {
   if (resources.length === 0) return [];
   const rows = await db.query(
-    sql<ParkedRow>("findParkedAtVersions")`
+    preparedSql<ParkedRow>("findParkedAtVersions")`
       SELECT 'VERSION_ORDER' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth
         FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
        CROSS JOIN LATERAL (
-             SELECT task_run_id, version, priority, enqueued_at
+             SELECT task_run_id, priority, enqueued_at
                FROM signalbox.waiting
               WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key
-              ORDER BY version, priority, enqueued_at, task_run_id
+                AND version = (SELECT version
+                                 FROM signalbox.waiting
+                                WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key
+                                ORDER BY version
+                                LIMIT 1)
+              ORDER BY priority, enqueued_at, task_run_id
               LIMIT ${depth + 1}) AS w
-       ORDER BY g.position, w.version, w.priority, w.enqueued_at, w.task_run_id
+       ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
     `,
   );
   return cutFronts(rows);
@@ -46,7 +52,7 @@ export async function findParked(
 ): Promise<readonly ParkedFront[]> {
   if (parkings.length === 0) return [];
   const rows = await db.query(
-    sql<ParkedRow>("findParked")`
+    preparedSql<ParkedRow>("findParked")`
       SELECT g.gate, g.key, w.task_run_id AS "taskRunId", g.depth
         FROM unnest(${parkings.map(({ blockedOn }) => blockedOn)}::text[],
                     ${parkings.map(({ blockedKey }) => blockedKey)}::text[],
@@ -76,7 +82,7 @@ export async function findParkedAtResources(
 ): Promise<readonly ParkedFront[]> {
   if (resources.length === 0) return [];
   const rows = await db.query(
-    sql<ParkedRow & { mode: ResourceMode }>("findParkedAtResources")`
+    preparedSql<ParkedRow & { mode: ResourceMode }>("findParkedAtResources")`
       SELECT 'RESOURCE_BUSY' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth, w.mode
         FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
        CROSS JOIN LATERAL (
@@ -91,15 +97,14 @@ export async function findParkedAtResources(
        ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
     `,
   );
-  return cutFronts(rows).map((front) => upToExclusive(front, rows));
+  const wantAlone = new Set(
+    rows.filter(({ mode }) => mode === "exclusive").map(({ taskRunId }) => taskRunId),
+  );
+  return cutFronts(rows).map((front) => upToExclusive(front, wantAlone));
 }
 
-function upToExclusive(
-  front: ParkedFront,
-  rows: readonly (ParkedRow & { readonly mode: ResourceMode })[],
-): ParkedFront {
-  const alone = rows.find(({ key, mode }) => key === front.blockedKey && mode === "exclusive");
-  const end = alone === undefined ? -1 : front.taskRunIds.findIndex((id) => id === alone.taskRunId);
+function upToExclusive(front: ParkedFront, wantAlone: ReadonlySet<string>): ParkedFront {
+  const end = front.taskRunIds.findIndex((id) => wantAlone.has(id));
   if (end < 0 || end === front.taskRunIds.length - 1) return front;
   return { ...front, taskRunIds: front.taskRunIds.slice(0, end + 1), goesOn: true };
 }

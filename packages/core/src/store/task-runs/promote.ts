@@ -2,7 +2,7 @@ import type { Promotion } from "../../domain/admission.ts";
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Transaction } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 /** PENDING → AVAILABLE for those that still are PENDING; answers which. Under the gate lock. */
 export async function promoteTaskRuns(
@@ -11,7 +11,7 @@ export async function promoteTaskRuns(
 ): Promise<ReadonlySet<TaskRunId>> {
   if (promotions.length === 0) return new Set();
   const promoted = await tx.query(
-    sql<{ taskRunId: string }>("promoteTaskRuns")`
+    preparedSql<{ taskRunId: string }>("promoteTaskRuns")`
       UPDATE signalbox.task_run
          -- One instant for the whole pass: within it they go in the order of the line.
          SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1,
@@ -34,7 +34,7 @@ async function moveToReady(
   admitted: readonly Pick<Promotion, "taskRunId" | "openUntil">[],
 ): Promise<void> {
   await tx.query(
-    sql("moveFromWaitingToReady")`
+    preparedSql("moveFromWaitingToReady")`
       WITH gone AS (
         DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${admitted.map(({ taskRunId }) => taskRunId)}::uuid[])
         RETURNING task_run_id, blocked_on, blocked_since, waited
@@ -72,7 +72,7 @@ export async function parkTaskRuns(
 ): Promise<ReadonlySet<TaskRunId>> {
   if (parked.length === 0) return new Set();
   const rows = await tx.query(
-    sql<{ taskRunId: string }>("parkTaskRuns")`
+    preparedSql<{ taskRunId: string }>("parkTaskRuns")`
       UPDATE signalbox.waiting
          SET blocked_on = g.blocked_on, blocked_key = g.blocked_key,
              waited = CASE WHEN waiting.blocked_on = g.blocked_on THEN waiting.waited
@@ -92,7 +92,7 @@ export async function parkTaskRuns(
 export async function joinLines(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
   if (taskRunIds.length === 0) return;
   await tx.query(
-    sql("joinLines")`
+    preparedSql("joinLines")`
       INSERT INTO signalbox.line (name, priority, enqueued_at, task_run_id, mode, version)
       SELECT r.name, w.priority, w.enqueued_at, w.task_run_id, r.mode, w.version
         FROM signalbox.waiting AS w
@@ -105,7 +105,7 @@ export async function joinLines(tx: Transaction, taskRunIds: readonly TaskRunId[
 export async function leaveLines(tx: Transaction, taskRunIds: readonly TaskRunId[]): Promise<void> {
   if (taskRunIds.length === 0) return;
   await tx.query(
-    sql("leaveLines")`DELETE FROM signalbox.line WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
+    preparedSql("leaveLines")`DELETE FROM signalbox.line WHERE task_run_id = ANY (${taskRunIds}::uuid[])`,
   );
 }
 
@@ -119,7 +119,7 @@ export interface Outlook {
 
 export async function readOutlook(tx: Transaction): Promise<Outlook> {
   const [row] = await tx.query(
-    sql<Outlook>("readOutlook")`
+    preparedSql<Outlook>("readOutlook")`
       SELECT (extract(epoch FROM least(
                 (SELECT run_at FROM signalbox.waiting WHERE blocked_on = 'RUN_AT' ORDER BY run_at LIMIT 1),
                 (SELECT min(due_at) FROM signalbox.gate_wake WHERE due_at IS NOT NULL),

@@ -35,14 +35,15 @@ export async function findFronts(
     return 2 * Math.max(0, limit.limit - limit.active);
   };
   const deep = elsewhere.map((parking) => ({ ...parking, depth: Math.min(batchSize, depthOf(parking)) }));
-  return [
-    ...(await findParkedAtVersions(tx, keysAt("VERSION_ORDER"), LINE_DEPTH)),
-    ...(await findParked(
+  const fronts = await Promise.all([
+    findParkedAtVersions(tx, keysAt("VERSION_ORDER"), LINE_DEPTH),
+    findParked(
       tx,
       deep.filter(({ depth }) => depth > 0),
-    )),
-    ...(await findParkedAtResources(tx, keysAt("RESOURCE_BUSY"), LINE_DEPTH)),
-  ];
+    ),
+    findParkedAtResources(tx, keysAt("RESOURCE_BUSY"), LINE_DEPTH),
+  ]);
+  return fronts.flat();
 }
 
 /** How many more of each run may be AVAILABLE. */
