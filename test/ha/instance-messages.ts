@@ -97,6 +97,8 @@ export interface WorkInput {
   readonly failUntil?: number;
   /** Writes a line to its log. */
   readonly prints?: boolean;
+  /** Has nothing to tell when it has succeeded. */
+  readonly silent?: boolean;
   /** Says that it gets on. */
   readonly progressEveryMs?: number;
   /** Goes on until there is this file. */

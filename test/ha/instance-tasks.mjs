@@ -43,7 +43,7 @@ export function defineTasks(traceFile, parting) {
 }
 
 async function work(trace, input, context, signal) {
-  const { ms, failUntil = 0, prints = false, progressEveryMs, releaseFile } = input;
+  const { ms, failUntil = 0, prints = false, silent = false, progressEveryMs, releaseFile } = input;
   trace(context, "start");
   dieIf("start");
   if (prints) context.log(`attempt ${context.attempt} under claim ${context.fence}`);
@@ -59,7 +59,7 @@ async function work(trace, input, context, signal) {
   dieIf("effect");
   if (context.attempt <= failUntil) throw new Error(`Attempt ${context.attempt} was told to fail`);
   trace(context, "end");
-  return { pid: process.pid };
+  return silent ? undefined : { pid: process.pid };
 }
 
 /** Nothing else happens in this thread meanwhile. */

@@ -29,6 +29,7 @@ export const ACTS = {
   "a demotion": { statement: "demoteTaskRuns" },
   "a claim": { statement: "claimTaskRuns" },
   "a settlement": { statement: "settleTaskRuns" },
+  "a settlement of successes": { statement: "succeedTaskRuns" },
   "a settlement by the lease's thread": { statement: "settleTaskRuns", thread: "lease" },
   "a deferral": { statement: "deferTaskRuns" },
   "a kept handle": { statement: "keepHandle" },

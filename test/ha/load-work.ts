@@ -84,7 +84,11 @@ function several(
 type Options = Omit<TaskSpec, "kind" | "input">;
 
 export function work(random: Random, options: Options = {}): TaskSpec {
-  const input: WorkInput = { ms: random.between(5, 150), ...(random.chance(0.1) && { prints: true }) };
+  const input: WorkInput = {
+    ms: random.between(5, 150),
+    silent: random.chance(0.5),
+    ...(random.chance(0.1) && { prints: true }),
+  };
   return { kind: "work", input, ...placed(random), ...options };
 }
 

@@ -72,6 +72,13 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
   "a demotion": acts(demoteCrowd),
   "a claim": busy("one"),
   "a settlement": busy("one"),
+  "a settlement of successes": {
+    who: "anyone",
+    by: async (rig) => {
+      const input: WorkInput = { ms: 5, silent: true };
+      await enqueued(rig, [{ kind: "work", input, priority: 0 }]);
+    },
+  },
   "a settlement by the lease's thread": {
     who: "anyone",
     by: async (rig) => {

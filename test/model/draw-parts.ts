@@ -49,7 +49,13 @@ export const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ resource: fc.constantFrom(...RESOURCES) }),
   fc.record({ run: nat }),
 );
-export const outcome = fc.constantFrom<OutcomeName>("success", "success", "failure", ...OUTCOMES);
+export const outcome = fc.constantFrom<OutcomeName>(
+  "success",
+  "plainSuccess",
+  "plainSuccess",
+  "failure",
+  ...OUTCOMES,
+);
 export const named = <Name extends Step["do"]>(...names: readonly Name[]): fc.Arbitrary<Name> =>
   fc.constantFrom(...names);
 

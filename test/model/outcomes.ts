@@ -22,6 +22,7 @@ const LET_GO: Readonly<Record<"letGo" | "letGoAtOnce" | "letGoTooLong", JobAsked
 
 const OUTCOMES: Readonly<Record<OutcomeName, Outcome>> = {
   success: { kind: "succeeded", output: 1 },
+  plainSuccess: { kind: "succeeded", output: null },
   failure: { kind: "failed", code: "HANDLER_FAILED", message: "no", retryable: true },
   failureForGood: { kind: "failed", code: "HANDLER_FAILED", message: "never", retryable: false },
   failureForLater: {
@@ -50,6 +51,7 @@ export async function outcomeOf(held: HeldClaim, name: OutcomeName): Promise<Out
 
 const MEANINGS: Readonly<Record<OutcomeName, (taskRun: ModelTaskRun) => Meaning>> = {
   success: () => DONE,
+  plainSuccess: () => DONE,
   stopped: () => STOPPED,
   failure: (taskRun) => failed(taskRun, "HANDLER_FAILED", { later: false, keeps: false }),
   failureForLater: (taskRun) => failed(taskRun, "HANDLER_FAILED", { later: true, keeps: false }),

@@ -22,6 +22,7 @@ const LATER: PollAnswer = { kind: "running", pollInMs: HOUR_MS };
 /** "throws": nothing is learned of the job, and a cancel of it fails. */
 const ANSWERS: Readonly<Record<OutcomeName, PollAnswer | "throws">> = {
   success: { kind: "succeeded", output: 1 },
+  plainSuccess: { kind: "succeeded" },
   failure: { kind: "failed", message: "no" },
   failureForGood: { kind: "failed", message: "never", retry: "fail" },
   failureForLater: { kind: "failed", message: "not now", retry: { afterMs: HOUR_MS } },

@@ -98,6 +98,7 @@ type WithName<Each, Name> = Each extends { readonly do: infer Names }
 
 export const OUTCOMES = [
   "success",
+  "plainSuccess",
   "failure",
   "failureForGood",
   "failureForLater",

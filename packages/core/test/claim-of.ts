@@ -8,7 +8,6 @@ export function claimOf(parts: Partial<Claim> = {}): Claim {
     taskId: asTaskId("1"),
     runId: null,
     kind: "work",
-    queue: "default",
     title: "work",
     attempt: 1,
     interruptions: 0,

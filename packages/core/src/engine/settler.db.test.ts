@@ -7,7 +7,8 @@ import type { InstanceId, RunId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { Settlement } from "../domain/settlement.ts";
 import { defineTask, NonRetryableError } from "../executors/define-task.ts";
-import { type SettleRequest, settleTaskRuns } from "../store/task-runs/settle.ts";
+import type { Transaction } from "../store/database.ts";
+import { type SettleRequest, settleTaskRuns, succeedTaskRuns } from "../store/task-runs/settle.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { stopExecution } from "./held-claims.ts";
 
@@ -234,7 +235,13 @@ describe("a run ends once, with its last task", () => {
   });
 });
 
-describe("a settlement is refused", () => {
+describe.each<[what: string, settle: (tx: Transaction, request: SettleRequest) => Promise<unknown[]>]>([
+  ["a settlement is refused", async (tx, request) => [...(await settleTaskRuns(tx, [request]))]],
+  [
+    "a plain success is refused",
+    async (tx, request) => [...(await succeedTaskRuns(tx, request.claimedBy, [request]))],
+  ],
+])("%s", (_, settle) => {
   /** One task run that `scheduler` has claimed, with the request that would settle it. */
   async function claimed(): Promise<{ scheduler: ManualScheduler; request: SettleRequest }> {
     const scheduler = await box.scheduler();
@@ -245,7 +252,7 @@ describe("a settlement is refused", () => {
     return { scheduler, request };
   }
   const settled = async (request: SettleRequest): Promise<number> => {
-    const rows = await box.pool("settler").transaction(async (tx) => await settleTaskRuns(tx, [request]));
+    const rows = await box.pool("settler").transaction(async (tx) => await settle(tx, request));
     return rows.length;
   };
 
@@ -256,6 +263,15 @@ describe("a settlement is refused", () => {
     await scheduler.reconcile();
     await scheduler.promote();
     await scheduler.claim();
+
+    expect(await settled(request)).toBe(0);
+    expect(await scheduler.get(request.taskRunId)).toMatchObject({ status: "RUNNING" });
+  });
+
+  it("under a number that is not the current one", async () => {
+    const { scheduler, request } = await claimed();
+    // As after a failover that undid the claim, and a second one of the same instance.
+    await box.query("UPDATE signalbox.task_run SET claim_no = claim_no + 1");
 
     expect(await settled(request)).toBe(0);
     expect(await scheduler.get(request.taskRunId)).toMatchObject({ status: "RUNNING" });
@@ -278,8 +294,20 @@ describe("a settlement is refused", () => {
     expect(await settled({ ...request, settlement: failed })).toBe(0);
     expect(await scheduler.get(request.taskRunId)).toEqual(before);
   });
+});
 
-  it("and the one who came too late is told, once", async () => {
+it("gives back what it held, also where there is no result to store", async () => {
+  const scheduler = await box.scheduler();
+  const { taskRunId } = await scheduler.enqueue(echo.task(null, { resources: [exclusive("orders")] }));
+
+  await scheduler.runUntilIdle();
+
+  expect(await box.statusOf(taskRunId)).toBe("DONE");
+  expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+});
+
+describe("a settlement that is refused", () => {
+  it("is told to the one who came too late, once", async () => {
     const [zombie, rescuer] = [await box.scheduler({ name: "zombie" }), await box.scheduler()];
     const { taskId } = await zombie.enqueue(echo.task(1));
     await zombie.claim();

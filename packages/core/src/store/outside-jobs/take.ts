@@ -57,8 +57,8 @@ export async function takeOutsideJobs(
          WHERE task_run_id = ANY (ARRAY(SELECT id FROM taken))
         RETURNING task_run_id, handle, deadline <= clock_timestamp() AS overdue
       )
-      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, t.attempt,
-             t.interruptions, t.deferrals, t.gated, t.claim_no AS "claimNo", k.title, k.input, k.policy, job.handle,
+      SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.attempt,
+             t.interruptions, t.deferrals, t.gated, t.claim_no AS "claimNo", k.title, k.input, k.policy::text AS policy, job.handle,
              job.overdue, t.cancel_requested_at IS NOT NULL AS "cancelRequested",
              (extract(epoch FROM t.waited) * 1000)::float8 AS "waitedMs",
              (extract(epoch FROM t.available) * 1000)::float8 AS "availableMs",
@@ -68,10 +68,10 @@ export async function takeOutsideJobs(
         JOIN signalbox.task AS k ON k.id = t.task_id
     `,
   );
-  return rows.map(({ handle, overdue, cancelRequested, ranMs, ...row }) => ({
-    ...toClaim(row),
-    job: { handle, overdue, cancelRequested, ranMs },
-  }));
+  return rows.map((row) => {
+    const { handle, overdue, cancelRequested, ranMs } = row;
+    return toClaim(row, { handle, overdue, cancelRequested, ranMs });
+  });
 }
 
 /** When the next job of these kinds is due; null where there is none. */

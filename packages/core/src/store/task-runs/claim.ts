@@ -17,7 +17,6 @@ export interface Claim {
   readonly taskId: TaskId;
   readonly runId: RunId | null;
   readonly kind: string;
-  readonly queue: string;
   readonly title: string;
   readonly attempt: number;
   readonly interruptions: number;
@@ -105,7 +104,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                row_version = row_version + 1
          WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
            AND status = 'AVAILABLE'
-        RETURNING id, task_id, run_id, kind, queue, attempt, interruptions, deferrals, gated, claim_no,
+        RETURNING id, task_id, run_id, kind, attempt, interruptions, deferrals, gated, claim_no,
                   claimed_at - greatest(enqueued_at, run_at) AS waited, claimed_at - available_at AS available
       ), batch AS (
         INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
@@ -119,16 +118,19 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
            AND EXISTS (SELECT FROM signalbox.waiting
                         WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
       )
-      SELECT c.id AS "taskRunId", c.task_id AS "taskId", c.run_id AS "runId", c.kind, c.queue, c.attempt, c.interruptions,
-             c.deferrals, c.gated, c.claim_no AS "claimNo",
+      SELECT c.id AS "taskRunId", c.task_id AS "taskId", c.run_id AS "runId", c.kind, c.claim_no AS "claimNo",
+             -- What is as with most of them is not said: this is read for every task.
+             nullif(c.attempt, 1) AS attempt, nullif(c.interruptions, 0) AS interruptions,
+             nullif(c.deferrals, 0) AS deferrals, nullif(c.gated, false) AS gated, nullif(k.title, c.kind) AS title,
              -- Not extract, whose numbers are of any length and take their time.
-             date_part('epoch', c.waited) * 1000 AS "waitedMs", date_part('epoch', c.available) * 1000 AS "availableMs",
-             k.title, k.input, k.policy
+             date_part('epoch', c.waited) * 1000 AS "waitedMs",
+             date_part('epoch', nullif(c.available, c.waited)) * 1000 AS "availableMs",
+             k.input, k.policy::text AS policy
         FROM claimed AS c
        CROSS JOIN LATERAL (SELECT title, input, policy FROM signalbox.task WHERE task.id = c.task_id LIMIT 1) AS k
     `,
   );
-  return rows.map((row) => ({ ...toClaim(row), job: null }));
+  return rows.map((row) => toClaim(row, null));
 }
 
 /** Not a promise: others may be taking them at this moment. */
@@ -164,27 +166,57 @@ export interface ClaimRow {
   readonly taskId: string;
   readonly runId: string | null;
   readonly kind: string;
-  readonly queue: string;
-  readonly title: string;
-  readonly attempt: number;
-  readonly interruptions: number;
-  readonly deferrals: number;
-  readonly gated: boolean;
   readonly claimNo: string;
+  /** Null: as its kind. */
+  readonly title: string | null;
+  /** Null: 1. */
+  readonly attempt: number | null;
+  /** Null: 0. */
+  readonly interruptions: number | null;
+  /** Null: 0. */
+  readonly deferrals: number | null;
+  /** Null: false. */
+  readonly gated: boolean | null;
   readonly input: unknown;
-  readonly policy: RetryPolicy;
+  /** JSON. */
+  readonly policy: string;
   readonly waitedMs: number;
-  readonly availableMs: number;
+  /** Null: as long as it waited. */
+  readonly availableMs: number | null;
 }
 
-export function toClaim(row: ClaimRow): Omit<Claim, "job"> {
+export function toClaim(row: ClaimRow, job: ClaimedJob | null): Claim {
+  // Member by member: this is done for every task.
   return {
-    ...row,
     taskRunId: asTaskRunId(row.taskRunId),
     taskId: asTaskId(row.taskId),
     runId: row.runId === null ? null : asRunId(row.runId),
+    kind: row.kind,
+    title: row.title ?? row.kind,
+    attempt: row.attempt ?? 1,
+    interruptions: row.interruptions ?? 0,
+    deferrals: row.deferrals ?? 0,
+    gated: row.gated ?? false,
     claimNo: Number(row.claimNo),
+    input: row.input,
+    policy: policyOf(row.policy),
+    waitedMs: row.waitedMs,
+    availableMs: row.availableMs ?? row.waitedMs,
+    job,
   };
+}
+
+/** Nearly all tasks have one of a few policies. */
+const policies = new Map<string, RetryPolicy>();
+const MOST_POLICIES = 1_000;
+
+function policyOf(text: string): RetryPolicy {
+  const known = policies.get(text);
+  if (known !== undefined) return known;
+  const policy = JSON.parse(text) as RetryPolicy;
+  if (policies.size >= MOST_POLICIES) policies.clear();
+  policies.set(text, policy);
+  return policy;
 }
 
 export interface RunningRow {
