@@ -233,7 +233,7 @@ export const ENGINE_LIMITS: readonly Limit[] = [
   },
   {
     what: "a transaction that is left idle loses its session after",
-    file: `${CORE}/store/database.ts`,
+    file: `${CORE}/store/session.ts`,
     name: "IDLE_TIMEOUT_MS",
     unit: "ms",
   },

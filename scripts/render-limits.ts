@@ -20,7 +20,7 @@ export function renderLimits(): string {
     "",
     ...table(["option", "default", "what it is"], optionRows()),
     "",
-    "Inside a transaction the server gives a statement up after four fifths of `queryTimeoutMs`, before the client does.",
+    "The server gives a statement up after four fifths of `queryTimeoutMs`, before the client does; behind a pooler only inside a transaction.",
     "",
     "## Defaults of a task",
     "",

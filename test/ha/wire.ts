@@ -5,6 +5,7 @@
 
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { answerCounter, questionCounter } from "../../packages/core/test/wire-messages.ts";
 
 export interface Wire {
   /** The URL of the database, through this wire. */
@@ -123,16 +124,22 @@ function ambushFor(statement: SentStatement, state: State): ReturnType<Wire["los
 
 function join(client: Socket, upstream: Socket, state: State, forget: (socket: Socket) => void): void {
   const listening = { inAmbush: false, losing: false };
+  const [asksIn, answersIn] = [questionCounter(), answerCounter()];
+  let unanswered = 0;
   flow({ from: client, to: upstream, direction: "to the database" }, state, (bytes) => {
+    unanswered += asksIn(bytes);
     const { ambush } = state;
     if (ambush === null) return true;
     if (bytes.includes(ambush.text) || bytes.includes(`\0${ambush.name}\0`)) listening.inAmbush = true;
-    // As `pg` sends it: a simple query, and nothing after it before its answer.
+    // As `pg` sends it: a simple query, with the statement before it or after its answer, and nothing after it before its own.
     if (listening.inAmbush && bytes.includes("COMMIT\0")) listening.losing = true;
     return true;
   });
-  flow({ from: upstream, to: client, direction: "to the instance" }, state, () => {
+  flow({ from: upstream, to: client, direction: "to the instance" }, state, (bytes) => {
+    unanswered -= answersIn(bytes);
     if (!listening.losing) return true;
+    // Carried out when all is answered; until then nothing of it gets through either.
+    if (unanswered > 0) return false;
     client.resetAndDestroy();
     upstream.destroy();
     state.ambush?.end(true);

@@ -124,18 +124,19 @@ class AnswerLost extends Error {}
 
 function lossyWire(pool: Pool): { readonly pool: Pool; readonly loseNextAnswer: () => void } {
   let loses = false;
+  const losing = <Answer>(answer: Answer): Answer => {
+    if (!loses) return answer;
+    loses = false;
+    throw new AnswerLost("The answer was lost after the commit");
+  };
   return {
     loseNextAnswer: () => {
       loses = true;
     },
     pool: {
       ...pool,
-      transaction: async (work, first) => {
-        const answer = await pool.transaction(work, first);
-        if (!loses) return answer;
-        loses = false;
-        throw new AnswerLost("The answer was lost after the commit");
-      },
+      transaction: async (work, first) => losing(await pool.transaction(work, first)),
+      atOnce: async (work, first) => losing(await pool.atOnce(work, first)),
     },
   };
 }

@@ -48,7 +48,7 @@ describe("docs/guide/operations.md", () => {
   test.each([
     ["engine/lease-thread.ts", "MAIN_LOOP_DEAD_MS", 120_000, "goes on renewing, for 120 s"],
     ["engine/watcher.ts", "OVERLONG_MS", 300_000, "`overlong` is true from five minutes on"],
-    ["store/database.ts", "IDLE_TIMEOUT_MS", 2_000, "The transactions here have one, of two seconds"],
+    ["store/session.ts", "IDLE_TIMEOUT_MS", 2_000, "The transactions here have one, of two seconds"],
     ["engine/loops.ts", "WATCH_MS", 60_000, "Once a minute every instance looks"],
   ])("says of %s what %s is", (file, name, value, sentence) => {
     expect(numberAt(file, name)).toBe(value);

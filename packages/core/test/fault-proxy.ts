@@ -5,6 +5,7 @@
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { deferred } from "./deferred.ts";
+import { answerCounter, questionCounter } from "./wire-messages.ts";
 
 export interface FaultProxy {
   /** The URL of the database, through the proxy. */
@@ -19,6 +20,8 @@ export interface FaultProxy {
    * run it. In REPEATABLE READ the snapshot is taken by then.
    */
   holdBeforeRunning(text: string): { readonly reached: Promise<void>; resume(): void };
+  /** How many the client has sent so far. */
+  packets(): number;
   close(): Promise<void>;
 }
 
@@ -35,6 +38,7 @@ export async function openFaultProxy(databaseUrl: string): Promise<FaultProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const faults: Fault[] = [];
+  let packets = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
@@ -48,6 +52,9 @@ export async function openFaultProxy(databaseUrl: string): Promise<FaultProxy> {
         upstream.destroy();
       });
     }
+    client.on("data", () => {
+      packets += 1;
+    });
     relay(client, upstream, faults);
   });
   const url = new URL(databaseUrl);
@@ -66,6 +73,7 @@ export async function openFaultProxy(databaseUrl: string): Promise<FaultProxy> {
       faults.push({ kind: "hold", text, reached: arrival.resolve, resumed: resumption.promise });
       return { reached: arrival.promise, resume: resumption.resolve };
     },
+    packets: () => packets,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -91,8 +99,13 @@ function relay(client: Socket, upstream: Socket, faults: Fault[]): void {
   let cut: Extract<Fault, { kind: "cut" }> | null = null;
   let analysed: Extract<Fault, { kind: "hold" }> | null = null;
 
+  const [asksIn, answersIn] = [questionCounter(), answerCounter()];
+  let unanswered = 0;
   upstream.on("data", (bytes) => {
+    unanswered -= answersIn(bytes);
     if (cut !== null) {
+      // The statement may have gone with its COMMIT: that is carried out when all is answered.
+      if (unanswered > 0) return;
       client.destroy();
       cut.done();
       return;
@@ -114,6 +127,7 @@ function relay(client: Socket, upstream: Socket, faults: Fault[]): void {
       await resumed;
       analysed = null;
     }
+    unanswered += asksIn(message);
     upstream.write(message);
   };
 

@@ -4,7 +4,7 @@
  */
 
 import { SchedulerError } from "../domain/errors.ts";
-import type { Pool } from "../store/database.ts";
+import { isFromServer, type Pool } from "../store/database.ts";
 import { missesSchema, tellDriverError } from "../store/driver-error.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 
@@ -27,6 +27,22 @@ export function callersPool(pool: Pool, place: string, instanceName: string): Po
     ...pool,
     query: async (statement) => await ask(async () => await pool.query(statement)),
     snapshot: async (work) => await ask(async () => await pool.snapshot(work)),
+    atOnce: async (work, first) => {
+      let mayBeDone = false;
+      const call = async () =>
+        await pool.atOnce(async (tx) => {
+          try {
+            const answer = await work(tx);
+            mayBeDone = true;
+            return answer;
+          } catch (error) {
+            // The COMMIT went with it; but what the server refuses, it rolls back.
+            mayBeDone = !isFromServer(error);
+            throw error;
+          }
+        }, first);
+      return await ask(call, () => mayBeDone);
+    },
     transaction: async (work, first) => {
       let worked = false;
       const call = async () =>

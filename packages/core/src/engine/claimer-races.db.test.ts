@@ -121,8 +121,8 @@ describe("a claim and a reconcile of the same instance at the same moment", () =
     const [committed, answered] = [deferred(), deferred()];
     const slow: Pool = {
       ...pool,
-      transaction: async (work) => {
-        const result = await pool.transaction(work);
+      atOnce: async (work) => {
+        const result = await pool.atOnce(work);
         committed.resolve();
         await answered.promise;
         return result;

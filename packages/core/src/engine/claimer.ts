@@ -23,7 +23,7 @@ export async function claimOnce(deps: ClaimDeps): Promise<readonly HeldClaim[]> 
   if (freeSlots < 1 || kinds.length === 0 || !deps.isTrusted()) return [];
   const requestNo = held.beginRequest();
   try {
-    const claims = await pool.transaction(
+    const claims = await pool.atOnce(
       async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, requestNo }),
       SHARE_CLAIM_LOCK,
     );

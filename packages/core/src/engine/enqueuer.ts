@@ -4,12 +4,19 @@ import { canonicalRequest, requireKey } from "../domain/idempotency.ts";
 import type { RunId } from "../domain/ids.ts";
 import { requireShape } from "../domain/require-shape.ts";
 import { anything, listOf } from "../domain/shape.ts";
-import { requireName, resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
+import { type ResolvedTask, requireName, resolveTaskSpec, type TaskSpec } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import type { Transaction } from "../store/database.ts";
 import { rememberAnswer, takeKey } from "../store/idempotency/keys.ts";
-import { notifyChannels, type WakeChannel } from "../store/notify.ts";
-import { findUnknownRates, type InsertedTaskRun, insertRun, insertTasks } from "../store/task-runs/insert.ts";
+import { notifyChannels } from "../store/notify.ts";
+import {
+  findUnknownRates,
+  type InsertedTaskRun,
+  insertRun,
+  insertTasks,
+  isPlain,
+} from "../store/task-runs/insert.ts";
+import { wakesFor } from "./wakeups.ts";
 
 interface NewRun {
   readonly title: string;
@@ -34,14 +41,21 @@ const MOST_TASKS = 100_000;
 
 type Write = (tx: Transaction) => Promise<EnqueueAnswer>;
 
+interface Enqueueing {
+  /** To be done in whichever transaction the caller wants. */
+  readonly write: Write;
+  /** Set where all there is to write is one task, by one statement. */
+  readonly plain: ResolvedTask | null;
+}
+
 /**
  * Checks everything before anything is written; the input of a kind that this instance knows also against
- * its schema. All that is the caller's is read before the first wait: he may change it meanwhile. Answers the write, to be done in whichever transaction the caller wants.
+ * its schema. All that is the caller's is read before the first wait: he may change it meanwhile.
  */
 export async function prepareEnqueue(
   { specs, run, idempotencyKey }: EnqueueRequest,
   executors: ReadonlyMap<string, Executor>,
-): Promise<Write> {
+): Promise<Enqueueing> {
   requireShape("INVALID_TASK", "tasks", specs, SPECS);
   if (specs.length > MOST_TASKS) {
     const problem = `are ${specs.length}, at most ${MOST_TASKS} in one call; enqueue them in several`;
@@ -62,11 +76,22 @@ export async function prepareEnqueue(
   if (idempotencyKey !== null) requireKey(idempotencyKey);
   const once =
     idempotencyKey === null ? write : oncePerKey(write, idempotencyKey, canonicalRequest({ tasks, run }));
-  return async (tx) => {
-    // Before the key is taken: the caller's transaction may go on, and the key would have no answer for ever.
-    await requireRates(tx, rates);
-    return await once(tx);
+  return {
+    write: async (tx) => {
+      // Before the key is taken: the caller's transaction may go on, and the key would have no answer for ever.
+      await requireRates(tx, rates);
+      return await once(tx);
+    },
+    plain: onlyPlain(tasks, { run, idempotencyKey }),
   };
+}
+
+function onlyPlain(
+  [task, ...others]: readonly ResolvedTask[],
+  { run, idempotencyKey }: Omit<EnqueueRequest, "specs">,
+): ResolvedTask | null {
+  const isAlone = others.length === 0 && run === null && idempotencyKey === null;
+  return task !== undefined && isAlone && isPlain(task) ? task : null;
 }
 
 async function requireRates(tx: Transaction, rates: readonly string[]): Promise<void> {
@@ -103,14 +128,6 @@ function requireRun({ title, limit }: NewRun, tasks: number): void {
   };
   requireName(title, (problem) => refuse("run.title", problem));
   if (tasks === 0) refuse("tasks", "are none; a run ends with its last task, so it needs one");
-}
-
-/** Who is to be woken for what was enqueued. */
-export function wakesFor(taskRuns: readonly InsertedTaskRun[]): readonly WakeChannel[] {
-  const channels = new Set<WakeChannel>();
-  for (const { status } of taskRuns)
-    channels.add(status === "PENDING" ? "signalbox_gate" : "signalbox_ready");
-  return [...channels];
 }
 
 /** In a caller's own transaction the hint goes with the commit: only the database knows when that is. */

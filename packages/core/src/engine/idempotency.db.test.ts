@@ -17,7 +17,7 @@ afterAll(box.close);
 const count = async (table: string): Promise<number> =>
   Number(await box.value<string>(`SELECT count(*) FROM signalbox.${table}`));
 const writing = async (spec: TaskSpec, idempotencyKey = "order-42") =>
-  await prepareEnqueue({ specs: [spec], run: null, idempotencyKey }, new Map());
+  (await prepareEnqueue({ specs: [spec], run: null, idempotencyKey }, new Map())).write;
 
 describe("the same key and the same request", () => {
   it("answer what they answered the first time, and enqueue nothing", async () => {

@@ -35,7 +35,7 @@ export async function takeDueOnce(deps: PollDeps): Promise<readonly HeldClaim[]>
   if (freeSlots < 1 || kinds.length === 0 || !deps.isTrusted()) return [];
   const requestNo = held.beginPoll();
   try {
-    const claims = await pool.transaction(
+    const claims = await pool.atOnce(
       async (tx) => await takeOutsideJobs(tx, { instanceId, kinds, freeSlots, requestNo }),
     );
     if (deps.isTrusted()) {

@@ -30,7 +30,8 @@ import {
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
-import { notifyInside, prepareEnqueue, requireLimit, wakesFor } from "./enqueuer.ts";
+import { createEnqueueOne, type EnqueueOne } from "./enqueue-together.ts";
+import { notifyInside, prepareEnqueue, requireLimit } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
 import { ignoreRejection } from "./ignore-rejection.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
@@ -41,7 +42,7 @@ import { runReader } from "./run-reader.ts";
 import type { Scheduler } from "./scheduler-face.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
-import { createWakeups, type Wakeups } from "./wakeups.ts";
+import { createWakeups, type Wakeups, wakesFor } from "./wakeups.ts";
 
 /**
  * Makes an instance. Nothing happens yet, and no connection is opened before the first call. Always `stop` it in the
@@ -59,12 +60,20 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     onConnectionLost: (error) => emit({ type: "connection.lost", error }),
   });
   const wakeups = createWakeups(pool, settings.directUrl, emit);
-  const forCallers = callersPool(pool, placeText(settings.databaseUrl), settings.name);
+  const place = placeText(settings.databaseUrl);
+  const forCallers = callersPool(pool, place, settings.name);
+  const tooSlow = "it took longer than queryTimeoutMs; call again, or raise it";
+  const enqueueOne = createEnqueueOne({
+    pool: forCallers,
+    wakeups,
+    patienceMs: settings.queryTimeoutMs,
+    unreachable: () => new SchedulerError("DATABASE_UNREACHABLE", { place, problem: tooSlow }),
+  });
   const follower = createLogFollower(forCallers);
   wakeups.on("signalbox_log", follower.wake);
   return {
     ...lifecycle({ pool, settings, executors, wakeups, emit }, forCallers),
-    ...enqueues(forCallers, executors, wakeups),
+    ...enqueues(forCallers, executors, wakeups, enqueueOne),
     ...interventions(forCallers, wakeups),
     ...requests(forCallers, settings, wakeups),
     ...runReader(forCallers),
@@ -141,18 +150,20 @@ function enqueues(
   pool: Pool,
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
+  enqueueOne: EnqueueOne,
 ): Pick<Scheduler, "enqueue" | "enqueueMany"> {
   const enqueueMany: Scheduler["enqueueMany"] = async (specs, options) => {
     const { run, transaction, idempotencyKey } = options ?? {};
     const newRun = isGiven(run) ? { title: run.title, limit: run.limit ?? 0 } : null;
     const request = { specs, run: newRun, idempotencyKey: idempotencyKey ?? null };
-    const write = await prepareEnqueue(request, executors);
+    const { write, plain } = await prepareEnqueue(request, executors);
     if (isGiven(transaction)) {
       const tx = joinTransaction(transaction);
       const enqueued = await write(tx);
       await notifyInside(tx, enqueued.taskRuns);
       return enqueued;
     }
+    if (plain !== null) return { runId: null, taskRuns: [await enqueueOne(plain)] };
     const enqueued = await pool.transaction(write);
     for (const channel of wakesFor(enqueued.taskRuns)) wakeups.send(channel);
     return enqueued;

@@ -1,20 +1,36 @@
 /**
- * LISTEN and NOTIFY as a hint between instances. Nothing depends on it: every loop also polls. NOTIFY is
- * sent after the commit and coalesced, because inside every transaction it costs two thirds of the throughput.
+ * LISTEN and NOTIFY as a hint between instances. Nothing depends on it: every loop also polls. Inside every transaction
+ * NOTIFY costs two thirds of the throughput: it is sent after the commit and coalesced, or goes with one now and then.
  */
 
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { Database } from "../store/database.ts";
 import { type Listener, listen } from "../store/listen.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
+import type { InsertedTaskRun } from "../store/task-runs/insert.ts";
 import type { Emit } from "./telemetry.ts";
 
 export interface Wakeups {
   /** Tells the other instances, soon; the own loops are woken at once. */
   send: (channel: WakeChannel) => void;
+  /** Wakes the own loops only: the others were told by the transaction itself. */
+  wakeOwn: (channel: WakeChannel) => void;
+  /** Lets a transaction that begins now tell the others with its own commit, which saves a second one; null: not now. */
+  takeTurn: () => Turn | null;
   on: (channel: WakeChannel, wake: () => void) => void;
   start: () => void;
   stop: () => Promise<void>;
+}
+
+/**
+ * Whoever notifies keeps all others of the server from it until his commit is on disk. So each instance does it for a tenth
+ * of the time at most; where many do and have to wait for each other, that gets less by itself.
+ */
+const TURN_REST = 10;
+
+/** For as long as the transaction that has it. */
+export interface Turn {
+  readonly end: () => void;
 }
 
 /** At most this often a NOTIFY is sent by one instance: the first at once, what comes sooner after it together. */
@@ -35,6 +51,8 @@ export function createWakeups(db: Database, directUrl: string, emit: Emit): Wake
       wake(channel);
       hints.send(channel);
     },
+    wakeOwn: wake,
+    takeTurn: hints.takeTurn,
     on: (channel, run) => {
       wakes.set(channel, [...(wakes.get(channel) ?? []), run]);
     },
@@ -61,8 +79,17 @@ export function createWakeups(db: Database, directUrl: string, emit: Emit): Wake
   };
 }
 
+/** Who is to be woken for what was enqueued. */
+export function wakesFor(taskRuns: readonly Pick<InsertedTaskRun, "status">[]): readonly WakeChannel[] {
+  const channels = new Set<WakeChannel>();
+  for (const { status } of taskRuns)
+    channels.add(status === "PENDING" ? "signalbox_gate" : "signalbox_ready");
+  return [...channels];
+}
+
 interface Hints {
   readonly send: (channel: WakeChannel) => void;
+  readonly takeTurn: () => Turn | null;
   /** Sends what is left. */
   readonly end: () => Promise<void>;
 }
@@ -72,6 +99,8 @@ function createHints(db: Database): Hints {
   let timer: NodeJS.Timeout | null = null;
   let sentAtMs = Number.NEGATIVE_INFINITY;
   let sending: Promise<void> | null = null;
+  let isTaken = false;
+  let nextTurnAtMs = Number.NEGATIVE_INFINITY;
 
   const flush = async (): Promise<void> => {
     timer = null;
@@ -89,14 +118,29 @@ function createHints(db: Database): Hints {
   const flushSoon = (): void => {
     // One at a time: a slow database must not find all connections busy with hints.
     if (timer !== null || sending !== null) return;
-    const waitMs = sentAtMs + COALESCE_MS - monotonicMs();
+    const waitMs = msToWait();
     if (waitMs > 0) timer = setTimeout(begin, waitMs);
     else begin();
   };
+  const msToWait = (): number => sentAtMs + COALESCE_MS - monotonicMs();
   return {
     send: (channel) => {
       unsent.add(channel);
       flushSoon();
+    },
+    takeTurn: () => {
+      const begunAtMs = monotonicMs();
+      if (isTaken || timer !== null || sending !== null || msToWait() > 0 || begunAtMs < nextTurnAtMs)
+        return null;
+      isTaken = true;
+      sentAtMs = begunAtMs;
+      return {
+        end: () => {
+          isTaken = false;
+          const endedAtMs = monotonicMs();
+          nextTurnAtMs = endedAtMs + TURN_REST * (endedAtMs - begunAtMs);
+        },
+      };
     },
     end: async () => {
       await sending;

@@ -1,9 +1,10 @@
 /** Which connections are used again, and which are thrown away. Standbys and old primaries for real: test/ha. */
 
-import { afterAll, afterEach, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { cancel } from "../../test/acts.ts";
+import { openFaultProxy } from "../../test/fault-proxy.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
-import type { Database, Pool } from "./database.ts";
+import { type Database, openPool, type Pool, type Transaction } from "./database.ts";
 import { preparedSql, sql } from "./sql.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -114,4 +115,74 @@ it("writes nothing where the BEGIN itself failed", async () => {
 
   expect(await box.query("TABLE signalbox.left_behind")).toEqual([]);
   await box.query("DROP TABLE signalbox.left_behind");
+});
+
+describe("a transaction that is sent at once", () => {
+  const open = (url = box.db.url): Pool => {
+    const pool = openPool({ url, size: 1, queryTimeoutMs: 20_000, applicationName: "at once" });
+    onTestFinished(async () => await pool.close());
+    return pool;
+  };
+  const write = async (tx: Transaction, n: number): Promise<unknown> =>
+    await tx.query(sql("write")`INSERT INTO signalbox.left_behind VALUES (${n}) RETURNING n`);
+  beforeAll(async () => void (await box.query("CREATE TABLE signalbox.left_behind (n integer PRIMARY KEY)")));
+  afterEach(async () => void (await box.query("TRUNCATE signalbox.left_behind")));
+  afterAll(async () => void (await box.query("DROP TABLE signalbox.left_behind")));
+
+  it("waits for one answer only, and has committed then", async () => {
+    const proxy = await openFaultProxy(box.db.url);
+    onTestFinished(async () => await proxy.close());
+    const pool = open(proxy.url);
+    await pool.transaction(backendOf);
+    const before = proxy.packets();
+
+    expect(await pool.atOnce(async (tx) => await Promise.all([write(tx, 1), write(tx, 2)]))).toEqual([
+      [{ n: 1 }],
+      [{ n: 2 }],
+    ]);
+
+    expect(proxy.packets() - before).toBe(1);
+    expect(await box.query("TABLE signalbox.left_behind")).toHaveLength(2);
+  });
+
+  it("writes nothing where one of its statements fails, and tells which; the connection is used again", async () => {
+    const pool = open();
+    const pid = await pool.transaction(backendOf);
+
+    const failing = pool.atOnce(async (tx) => await Promise.all([write(tx, 1), write(tx, 1), write(tx, 2)]));
+
+    await expect(failing).rejects.toMatchObject({ code: "23505" });
+    expect(await box.query("TABLE signalbox.left_behind")).toEqual([]);
+    expect(await pool.transaction(backendOf)).toBe(pid);
+  });
+
+  it("writes nothing where the BEGIN itself failed", async () => {
+    const failing = open().atOnce(async (tx) => await write(tx, 1), "COMMIT; SELECT 1 / 0");
+
+    await expect(failing).rejects.toMatchObject({ code: "22012" });
+    expect(await box.query("TABLE signalbox.left_behind")).toEqual([]);
+  });
+
+  it("takes no statement that comes after its COMMIT", async () => {
+    const late = open().atOnce(async (tx) => {
+      await write(tx, 1);
+      return await write(tx, 2);
+    });
+
+    await expect(late).rejects.toThrow("write comes after the COMMIT");
+    expect(await box.query("TABLE signalbox.left_behind")).not.toContainEqual({ n: 2 });
+  });
+});
+
+it("a plan that was made for a snapshot is not kept for those who write", async () => {
+  const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 20_000, applicationName: "planner" });
+  onTestFinished(async () => await pool.close());
+  const hot = preparedSql<{ one: number }>("hot")`SELECT ${1}::integer AS one`;
+  await pool.snapshot(async (tx) => await tx.query(hot));
+
+  const kept = await pool.transaction(
+    async (tx) => await tx.query(sql("kept")`SELECT FROM pg_prepared_statements`),
+  );
+
+  expect(kept).toEqual([]);
 });

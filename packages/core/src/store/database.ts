@@ -9,6 +9,7 @@ import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
 import { CLOSE_PATIENCE_MS, destroy } from "./end-client.ts";
 import { type Primaries, rememberPrimaries } from "./primaries.ts";
+import { KEEP_PLANS, sessionTexts } from "./session.ts";
 import type { Statement } from "./sql.ts";
 
 /** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
@@ -23,10 +24,12 @@ export interface Transaction extends Database {
 
 export interface Pool extends Database {
   /**
-   * READ COMMITTED, said aloud: under REPEATABLE READ the lock statement itself would take the snapshot. `first` is a
-   * statement to go with the BEGIN, in the same round trip.
+   * READ COMMITTED, whatever the default is: under REPEATABLE READ the lock statement itself would take the snapshot.
+   * `first` is a statement to go with the BEGIN, in the same round trip.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
+  /** A transaction whose work sends all it has to send before it waits for anything: all of it is one round trip. */
+  atOnce<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /** Several reads that must agree with each other: one snapshot, nothing written. */
   snapshot<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /** A primary of this timeline is known: no connection to an older one is used any more. */
@@ -48,13 +51,9 @@ export interface PoolOptions {
   readonly onConnectionLost?: (error: Error) => void;
 }
 
-/** The server gives up on a statement before the client does; and no COMMIT is sent by a client that has given up. */
-function statementTimeoutMs(queryTimeoutMs: number): number {
-  return Math.max(1, Math.floor(queryTimeoutMs * 0.8));
-}
-
 export function openPool(options: PoolOptions): Pool {
-  const primaries = rememberPrimaries();
+  const texts = sessionTexts(options.queryTimeoutMs);
+  const primaries = rememberPrimaries(texts.session);
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.size,
@@ -74,16 +73,23 @@ export function openPool(options: PoolOptions): Pool {
   const open = new Set<pg.PoolClient>();
   pool.on("connect", (client) => open.add(client));
   pool.on("remove", (client) => open.delete(client));
-  const timeoutMs = statementTimeoutMs(options.queryTimeoutMs);
-  const begin = beginText(timeoutMs);
-  const beginSnapshot = beginSnapshotText(timeoutMs);
+  const beginOf = ({ isDirect }: Taken, first?: string): string => {
+    const begin = isDirect ? texts.begin : texts.beginElsewhere;
+    return first === undefined ? begin : `${begin}; ${first}`;
+  };
   return {
     query: async (statement) => await inOneStatement(await take(pool, primaries), statement),
     transaction: async (work, first) => {
-      const text = first === undefined ? begin : `${begin}; ${first}`;
-      return await inTransaction(await take(pool, primaries), text, work);
+      const taken = await take(pool, primaries);
+      return await inTransaction(taken, beginOf(taken, first), work);
     },
-    snapshot: async (work) => await inTransaction(await take(pool, primaries), beginSnapshot, work),
+    atOnce: async (work, first) => {
+      const taken = await take(pool, primaries);
+      const begin = `${beginOf(taken, KEEP_PLANS)}${first === undefined ? "" : `; ${first}`}`;
+      return await inTransaction(taken, begin, work, { commitsAtOnce: true });
+    },
+    snapshot: async (work) =>
+      await inTransaction(unnamed(await take(pool, primaries)), texts.beginSnapshot, work),
     requireTimeline: primaries.expect,
     newestTimeline: primaries.newest,
     close: async () => {
@@ -91,38 +97,6 @@ export function openPool(options: PoolOptions): Pool {
       for (const client of open) destroy(client);
     },
   };
-}
-
-/** A process that is frozen in the middle of a transaction must not keep its row locks from the others. */
-const IDLE_TIMEOUT_MS = 2_000;
-
-function beginSnapshotText(timeoutMs: number): string {
-  return [
-    "BEGIN",
-    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    `SET LOCAL statement_timeout = ${timeoutMs}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
-    "SET LOCAL jit = off",
-  ].join("; ");
-}
-
-/**
- * A bare BEGIN, which cannot fail for what it asks for: whatever comes after it leaves a transaction that takes nothing.
- * SET LOCAL, because a pooler refuses the startup parameter and a plain SET would leak to its other
- * clients. Every statement of ours goes by an index; without the switches the planner turns some of them
- * into hash joins over whole tables when its statistics are a little old, at seven times the cost.
- */
-function beginText(timeoutMs: number): string {
-  return [
-    "BEGIN",
-    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE",
-    `SET LOCAL statement_timeout = ${timeoutMs}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
-    "SET LOCAL enable_hashjoin = off",
-    "SET LOCAL enable_mergejoin = off",
-    "SET LOCAL enable_seqscan = off",
-    "SET LOCAL jit = off",
-  ].join("; ");
 }
 
 interface Taken {
@@ -148,6 +122,11 @@ async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
   }
 }
 
+/** A plan that is made for a snapshot, where any is allowed, must not be kept for those who write. */
+function unnamed({ client, isDirect }: Taken): Taken {
+  return { client, isDirect, send: async ({ text, values }) => await client.query({ text, values }) };
+}
+
 async function inOneStatement<Row>({ client, send }: Taken, statement: Statement<Row>): Promise<Row[]> {
   let failure: Error | undefined;
   try {
@@ -164,31 +143,45 @@ async function inTransaction<Result>(
   { client, send, isDirect }: Taken,
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
+  { commitsAtOnce = false } = {},
 ): Promise<Result> {
   let failure: Error | undefined;
+  let committed: Promise<unknown> | undefined;
+  let isOver = false;
   try {
     // Through a pooler nothing keeps a statement that follows a BEGIN which failed from being carried out by itself.
     if (!isDirect) await client.query(begin);
     const { begun, working } = inOnePacket(client, () => {
       // Not waited for: it goes with the first statement, which cannot write without it (`primaries.ts`).
-      const begun = isDirect ? client.query(begin) : Promise.resolve();
-      begun.catch(() => {});
+      const begun = isDirect ? watchedLater(client.query(begin)) : Promise.resolve();
       const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
+        if (committed !== undefined || isOver) throw new Error(`${statement.name} comes after the COMMIT`);
         const [, answer] = await Promise.all([begun, send(statement)]);
         return answer.rows as Row[];
       };
-      return { begun, working: work({ isTransaction: true, query }) };
+      const working = work({ isTransaction: true, query });
+      // Where a statement fails, this rolls back.
+      if (commitsAtOnce) committed = watchedLater(client.query("COMMIT"));
+      return { begun, working };
     });
     const result = await working;
+    isOver = true;
     await begun;
-    await client.query("COMMIT");
+    await (committed ?? client.query("COMMIT"));
     return result;
   } catch (error) {
+    isOver = true;
     failure = await rollBack(client, error);
     throw error;
   } finally {
     client.release(failure);
   }
+}
+
+/** Whoever waits for it hears of its failure; until then nobody does, and that is no end of the process. */
+function watchedLater<Answer>(promise: Promise<Answer>): Promise<Answer> {
+  promise.catch(() => {});
+  return promise;
 }
 
 /** What is sent meanwhile goes out together: every packet wakes the server up. */
@@ -219,6 +212,11 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** The server's own word on a statement; otherwise it got no further than the way there or back. */
+export function isFromServer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError;
 }
 
 /** The server could not store a value as it is: no second try will change that. */

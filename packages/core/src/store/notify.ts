@@ -14,7 +14,7 @@ export const WAKE_CHANNELS: readonly WakeChannel[] = [
 ];
 
 /** From here on nothing is sent: a transaction that sends into a full queue cannot commit, and this is only a hint. */
-const NEARLY_FULL = 0.9;
+export const NEARLY_FULL = 0.9;
 
 export async function notifyChannels(db: Database, channels: readonly WakeChannel[]): Promise<void> {
   if (channels.length === 0) return;

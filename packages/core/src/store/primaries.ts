@@ -24,7 +24,8 @@ const WHO_IS_THERE = `
               THEN ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END AS timeline,
          pg_backend_pid() AS pid`;
 
-export function rememberPrimaries(): Primaries {
+/** `session` is what a session of our own is told. */
+export function rememberPrimaries(session: string): Primaries {
   const timelines = new WeakMap<pg.PoolClient, number>();
   const direct = new WeakSet<pg.PoolClient>();
   let newest = 0;
@@ -40,8 +41,7 @@ export function rememberPrimaries(): Primaries {
     timelines.set(client, timeline);
     // A pooler greets with a number of its own.
     if (rows[0]?.pid !== greetedAs(client)) return;
-    // What goes with a BEGIN must not be carried out without it: only a transaction that says so may write.
-    await client.query("SET default_transaction_read_only = on");
+    await client.query(session);
     direct.add(client);
   };
   return {

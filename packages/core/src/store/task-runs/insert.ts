@@ -2,6 +2,7 @@ import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId
 import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
 import { arrayText } from "../array-text.ts";
 import type { Transaction } from "../database.ts";
+import { NEARLY_FULL } from "../notify.ts";
 import { preparedSql, type Statement, sql } from "../sql.ts";
 import { setQueueDeadlines } from "./fail-overdue.ts";
 
@@ -29,8 +30,28 @@ export async function insertTasks(
   return inserted;
 }
 
+/** One statement writes all there is of them: they bring no run, need no rate, and have no bound for their waiting. */
+export function isPlain({ rate, policy }: ResolvedTask): boolean {
+  return rate === null && policy.timeouts?.queuedMs === undefined;
+}
+
+/** Up to one bite of plain tasks, in one statement, which also tells the other instances where it `notifies`. */
+export async function insertPlainTasks(
+  tx: Transaction,
+  tasks: readonly ResolvedTask[],
+  { notifies }: { readonly notifies: boolean },
+): Promise<readonly InsertedTaskRun[]> {
+  return (await tx.query(insertStatement(tasks, { runId: null, notifies }))).map(toInserted);
+}
+
+/** How many of these, from the first on, go in one bite. */
+export function firstBite(tasks: Iterable<ResolvedTask>): number {
+  const [bite] = bitesOf(tasks);
+  return bite?.length ?? 0;
+}
+
 /** In the given order. What is too long for one bite is one by itself. */
-function* bitesOf(tasks: readonly ResolvedTask[]): Generator<readonly ResolvedTask[]> {
+function* bitesOf(tasks: Iterable<ResolvedTask>): Generator<readonly ResolvedTask[]> {
   let bite: ResolvedTask[] = [];
   let characters = 0;
   for (const task of tasks) {
@@ -51,12 +72,7 @@ async function insertBite(
   tasks: readonly ResolvedTask[],
   runId: RunId | null,
 ): Promise<readonly InsertedTaskRun[]> {
-  const rows = await tx.query(insertStatement(tasks, runId));
-  const inserted = rows.map((row) => ({
-    taskId: asTaskId(row.taskId),
-    taskRunId: asTaskRunId(row.taskRunId),
-    status: row.status,
-  }));
+  const inserted = (await tx.query(insertStatement(tasks, { runId, notifies: false }))).map(toInserted);
   await setQueueDeadlines(tx, withQueueTimeout(inserted, tasks));
   return inserted;
 }
@@ -67,7 +83,14 @@ interface InsertedRow {
   readonly status: "PENDING" | "AVAILABLE";
 }
 
-function insertStatement(tasks: readonly ResolvedTask[], runId: RunId | null): Statement<InsertedRow> {
+function toInserted({ taskId, taskRunId, status }: InsertedRow): InsertedTaskRun {
+  return { taskId: asTaskId(taskId), taskRunId: asTaskRunId(taskRunId), status };
+}
+
+function insertStatement(
+  tasks: readonly ResolvedTask[],
+  { runId, notifies }: { readonly runId: RunId | null; readonly notifies: boolean },
+): Statement<InsertedRow> {
   const queues = new Map<string, number>();
   for (const { queue } of tasks) if (!queues.has(queue)) queues.set(queue, queues.size + 1);
   return preparedSql<InsertedRow>("insertTasks")`
@@ -144,7 +167,11 @@ function insertStatement(tasks: readonly ResolvedTask[], runId: RunId | null): S
         FROM given CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text)
        WHERE version IS NOT NULL
     )
-    SELECT task_id AS "taskId", task_run_id AS "taskRunId", status FROM given ORDER BY ordinality
+    SELECT task_id AS "taskId", task_run_id AS "taskRunId", status,
+           CASE WHEN ${notifies} AND (SELECT pg_notification_queue_usage()) < ${NEARLY_FULL}
+                THEN pg_notify(CASE WHEN gated THEN 'signalbox_gate' ELSE 'signalbox_ready' END, '') END AS told
+      FROM given
+     ORDER BY ordinality
   `;
 }
 

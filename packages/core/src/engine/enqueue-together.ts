@@ -1,0 +1,104 @@
+/**
+ * Tasks that are enqueued one by one, by many callers at once: those that come while others are on their way to the
+ * database go together, in one statement. Nobody waits for anybody to come.
+ */
+
+import type { ResolvedTask } from "../domain/task-spec.ts";
+import { monotonicMs } from "../executors/monotonic.ts";
+import { isRefusedRow, type Pool } from "../store/database.ts";
+import { firstBite, type InsertedTaskRun, insertPlainTasks } from "../store/task-runs/insert.ts";
+import { type Wakeups, wakesFor } from "./wakeups.ts";
+
+interface Caller {
+  readonly task: ResolvedTask;
+  readonly sinceMs: number;
+  readonly resolve: (enqueued: InsertedTaskRun) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** More would mean fewer at once; with one alone nothing would be made ready while the server commits. */
+const MOST_UNDER_WAY = 2;
+
+/** Of plain tasks. Resolves when the task is committed. */
+export type EnqueueOne = (task: ResolvedTask) => Promise<InsertedTaskRun>;
+
+export interface EnqueueOneDeps {
+  readonly pool: Pool;
+  readonly wakeups: Pick<Wakeups, "takeTurn" | "wakeOwn" | "send">;
+  /** How long a caller waits for those before it to be answered. */
+  readonly patienceMs: number;
+  /** What is told to one whose patience is over. */
+  readonly unreachable: () => Error;
+}
+
+export function createEnqueueOne(deps: EnqueueOneDeps): EnqueueOne {
+  let callers: Caller[] = [];
+  /** Of those that were refused together each half goes by itself. */
+  const apart: (readonly Caller[])[] = [];
+  let underWay = 0;
+  const next = (): readonly Caller[] | undefined => {
+    const group = apart.shift();
+    if (group !== undefined || callers.length === 0) return group;
+    const count = firstBite(tasksOf(callers));
+    const together = callers.slice(0, count);
+    callers = callers.slice(count);
+    return together;
+  };
+  const sendNext = (): void => {
+    while (underWay < MOST_UNDER_WAY) {
+      const group = next();
+      if (group === undefined) return;
+      const patient = group.filter((caller) => isPatient(caller, deps));
+      if (patient.length === 0) continue;
+      underWay += 1;
+      void write(deps, patient).then((refused) => {
+        apart.push(...refused);
+        underWay -= 1;
+        sendNext();
+      });
+    }
+  };
+  return async (task) =>
+    await new Promise((resolve, reject) => {
+      callers.push({ task, sinceMs: monotonicMs(), resolve, reject });
+      sendNext();
+    });
+}
+
+function* tasksOf(callers: readonly Caller[]): Generator<ResolvedTask> {
+  for (const { task } of callers) yield task;
+}
+
+function isPatient({ sinceMs, reject }: Caller, { patienceMs, unreachable }: EnqueueOneDeps): boolean {
+  if (monotonicMs() - sinceMs <= patienceMs) return true;
+  reject(unreachable());
+  return false;
+}
+
+/** Answers what is to be written again, in parts: the database refused one of them, and with it all. */
+async function write(
+  { pool, wakeups }: EnqueueOneDeps,
+  callers: readonly Caller[],
+): Promise<readonly (readonly Caller[])[]> {
+  const tasks = callers.map(({ task }) => task);
+  const turn = wakeups.takeTurn();
+  try {
+    const notifies = turn !== null;
+    const enqueued = await pool.atOnce(async (tx) => await insertPlainTasks(tx, tasks, { notifies }));
+    for (const channel of wakesFor(enqueued)) (notifies ? wakeups.wakeOwn : wakeups.send)(channel);
+    for (const [index, caller] of callers.entries()) answer(caller, enqueued[index]);
+    return [];
+  } catch (error) {
+    const middle = Math.ceil(callers.length / 2);
+    if (callers.length > 1 && isRefusedRow(error)) return [callers.slice(0, middle), callers.slice(middle)];
+    for (const { reject } of callers) reject(error);
+    return [];
+  } finally {
+    turn?.end();
+  }
+}
+
+function answer({ resolve, reject }: Caller, enqueued: InsertedTaskRun | undefined): void {
+  if (enqueued === undefined) reject(new Error("One task was given and none came back"));
+  else resolve(enqueued);
+}

@@ -1,0 +1,62 @@
+/**
+ * What is said to the server before our statements: about the session where it is our own, within each transaction where a
+ * pooler stands in between. A pooler refuses such things as startup parameters, and what is set for a session there leaks to
+ * its other clients.
+ */
+
+/** A process that is frozen in the middle of a transaction must not keep its row locks from the others. */
+const IDLE_TIMEOUT_MS = 2_000;
+
+/**
+ * Every statement of ours that writes goes by an index; without these the planner turns some of them into hash joins over
+ * whole tables when its statistics are a little old, at seven times the cost.
+ */
+const BY_INDEX = [
+  "SET LOCAL enable_hashjoin = off",
+  "SET LOCAL enable_mergejoin = off",
+  "SET LOCAL enable_seqscan = off",
+];
+
+/**
+ * To go with the BEGIN of a transaction whose statements are named, nearly all of them: their plans are kept. The server
+ * would make some of them anew each time, because it takes a plan without a look at the values for a worse one.
+ */
+export const KEEP_PLANS = "SET LOCAL plan_cache_mode = force_generic_plan";
+
+export interface SessionTexts {
+  /** Once, for a session that is our own. */
+  readonly session: string;
+  readonly begin: string;
+  readonly beginElsewhere: string;
+  readonly beginSnapshot: string;
+}
+
+export function sessionTexts(queryTimeoutMs: number): SessionTexts {
+  // The server gives up on a statement before the client does.
+  const statementTimeoutMs = Math.max(1, Math.floor(queryTimeoutMs * 0.8));
+  const bounds = [
+    `statement_timeout = ${statementTimeoutMs}`,
+    `idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
+    "jit = off",
+  ];
+  const boundsHere = bounds.map((bound) => `SET LOCAL ${bound}`);
+  return {
+    session: [
+      // What goes with a BEGIN must not be carried out without it: only a transaction that says so may write.
+      "SET default_transaction_read_only = on",
+      "SET default_transaction_isolation = 'read committed'",
+      ...bounds.map((bound) => `SET ${bound}`),
+    ].join("; "),
+    begin: ["BEGIN READ WRITE", ...BY_INDEX].join("; "),
+    // A bare BEGIN, which cannot fail for what it asks for: whatever comes after it leaves a transaction that takes nothing.
+    beginElsewhere: [
+      "BEGIN",
+      "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE",
+      ...boundsHere,
+      ...BY_INDEX,
+    ].join("; "),
+    beginSnapshot: ["BEGIN", "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", ...boundsHere].join(
+      "; ",
+    ),
+  };
+}
