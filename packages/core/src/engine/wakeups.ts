@@ -29,7 +29,7 @@ export interface Wakeups {
 const TURN_REST = 10;
 
 /** For as long as the transaction that has it. */
-export interface Turn {
+interface Turn {
   readonly end: () => void;
 }
 
