@@ -107,6 +107,13 @@ async function live(lives: number, steps: number): Promise<void> {
   for (let life = 0; life < lives; life += 1) {
     const scheduler = await box.scheduler({ tasks: [moody], slots: 3, name: `life ${life}` });
     for (let step = 0; step < steps; step += 1) await ACTIONS[below(ACTIONS.length)]?.(scheduler);
+    // What happens by chance may not happen.
+    await scheduler.execute();
+    await scheduler.settle();
+    await scheduler.enqueueMany([moody.task(null), moody.task(null)]);
+    await claimAndForget(scheduler);
+    await scheduler.reconcile();
+    await scheduler.enqueue(moody.task(null));
     await scheduler.claim();
     await scheduler.expireLease();
     // It is dead and does not know it: what it still writes must not count.
