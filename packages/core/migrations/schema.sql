@@ -100,7 +100,6 @@ CREATE TABLE signalbox.line (
   mode text NOT NULL,
   version bigint[],
   CONSTRAINT line_pkey PRIMARY KEY (name, priority, enqueued_at, task_run_id),
-  CONSTRAINT line_task_run_id_fkey FOREIGN KEY (task_run_id) REFERENCES signalbox.waiting(task_run_id) ON DELETE CASCADE,
   CONSTRAINT line_mode_check CHECK (mode = ANY (ARRAY['exclusive'::text, 'shared'::text]))
 );
 CREATE INDEX line_of_exclusive ON signalbox.line USING btree (name, priority, enqueued_at, task_run_id) WHERE (mode = 'exclusive'::text);
@@ -401,6 +400,17 @@ CREATE OR REPLACE FUNCTION signalbox.current_timeline()
 AS $function$ SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer $function$
 ;
 
+CREATE OR REPLACE FUNCTION signalbox.leave_lines()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM signalbox.line WHERE task_run_id = OLD.task_run_id;
+  RETURN NULL;
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION signalbox.new_id()
  RETURNS uuid
  LANGUAGE sql
@@ -447,3 +457,5 @@ $function$
 ;
 
 CREATE TRIGGER task_run_ended_never_changes AFTER UPDATE ON signalbox.task_run FOR EACH ROW WHEN (old.status = ANY (ARRAY['DONE'::text, 'FAILED'::text, 'CANCELED'::text])) EXECUTE FUNCTION signalbox.refuse_change_of_ended();
+
+CREATE TRIGGER waiting_leaves_lines AFTER DELETE ON signalbox.waiting FOR EACH ROW WHEN (old.blocked_on = 'RESOURCE_BUSY'::text) EXECUTE FUNCTION signalbox.leave_lines();

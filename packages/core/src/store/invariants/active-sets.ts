@@ -119,6 +119,10 @@ export function holdsAreWhatIsActive(): Statement<Violation> {
       FROM signalbox.waiting AS w
      WHERE (SELECT count(*) FROM signalbox.line AS l WHERE l.task_run_id = w.task_run_id)
            <> CASE WHEN w.blocked_on = 'RESOURCE_BUSY' THEN jsonb_array_length(w.resources) ELSE 0 END
+    UNION ALL
+    SELECT format('task run %s stands in the line of %s and waits no more', l.task_run_id, l.name)
+      FROM signalbox.line AS l
+     WHERE NOT EXISTS (SELECT FROM signalbox.waiting AS w WHERE w.task_run_id = l.task_run_id)
   `;
 }
 
