@@ -15,6 +15,8 @@ const PATHS = [
   "settle answered twice",
   "claim answer lost",
   "handed back",
+  "handed off",
+  "enqueued behind a version",
   "end undone",
   "aborted",
   "resource kept",

@@ -4,7 +4,16 @@ import { expect } from "vitest";
 import { failOverdueOnce } from "../../packages/core/src/engine/queue-timer.ts";
 import type { SchedulerEvent } from "../../packages/core/src/engine/telemetry.ts";
 import { type Path, took } from "./coverage.ts";
-import { type Hold, labelOf, type ModelInstance, type ModelTaskRun, newestOf, taskRunsOf } from "./model.ts";
+import { handOff, heldAlone } from "./hand-off.ts";
+import {
+  type Hold,
+  isHeldBy,
+  labelOf,
+  type ModelInstance,
+  type ModelTaskRun,
+  newestOf,
+  taskRunsOf,
+} from "./model.ts";
 import { addAttempt, cancel as cancelIt, end, tally } from "./moves.ts";
 import { meaningOf, outcomeOf, settleIt } from "./outcomes.ts";
 import { databaseNow, expectNextPolls } from "./outside-jobs.ts";
@@ -61,10 +70,14 @@ async function settleThese(
     return { taskRun, claimNo: hold.claimNo, meaning: meaningOf(scene, taskRun, name, hold) };
   });
   const nextPolls = new Map<ModelTaskRun, number>();
+  const alone = meant.map(({ taskRun, claimNo }) =>
+    isHeldBy(taskRun, known.instanceId, { claimNo }) ? heldAlone(taskRun) : [],
+  );
   const expected = meant.map(({ taskRun, claimNo, meaning }, index) => {
     const told = settleIt(scene, taskRun, meaning, { claimNo, by: known.instanceId, nextPolls });
     return `${index} ${labelOf(taskRun)} ${told}`;
   });
+  for (const [index, { taskRun }] of meant.entries()) handOff(scene, taskRun, alone[index] ?? []);
   const told = ends.map(([taskRun], index) => `${index} ${labelOf(taskRun)} ${toldOf(events, taskRun)}`);
   expect(told, "what the settler told").toEqual(expected);
   await expectNextPolls(scene.rig, since, nextPolls);

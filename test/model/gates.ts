@@ -87,7 +87,7 @@ export function isShut(taskRun: ModelTaskRun, { windows }: Model): boolean {
 }
 
 /** Part by part, as numbers. */
-function isSmallerVersion(a: string, b: string): boolean {
+export function isSmallerVersion(a: string, b: string): boolean {
   const [left, right] = [a.split(".").map(Number), b.split(".").map(Number)];
   for (const [index, part] of left.entries()) {
     const other = right[index];

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { TaskSpec } from "../../packages/core/src/domain/task-spec.ts";
 import type { WaitingCause } from "../../packages/core/src/domain/waiting-cause.ts";
 import { took } from "./coverage.ts";
-import { causesOf, isShut, parkedAtResource } from "./gates.ts";
+import { causesOf, isShut, isSmallerVersion, parkedAtResource } from "./gates.ts";
 import {
   isLive,
   labelOf,
@@ -39,7 +39,11 @@ export const enqueueLargeRun: Command<"enqueueLargeRun"> = async (scene, { size 
     0,
   );
 
-async function bring({ rig, model }: Scene, wishes: readonly Wish[], limit: number | null): Promise<boolean> {
+async function bring(
+  { rig, model, coverage }: Scene,
+  wishes: readonly Wish[],
+  limit: number | null,
+): Promise<boolean> {
   if (pendingOf(model).length + wishes.length > MOST_OPEN) return false;
   const { runId, taskRuns } = await rig.scheduler.enqueueMany(
     wishes.map(toSpec),
@@ -52,9 +56,28 @@ async function bring({ rig, model }: Scene, wishes: readonly Wish[], limit: numb
     const first = addAttempt(task, { interruptions: 0, later: task.wish.later });
     first.taskRunId = taskRunId;
     if (!isGated(task, model)) first.status = "AVAILABLE";
+    const behind = firstBehind(task.wish, wishes);
+    if (behind !== null && first.parked === null) {
+      first.parked = { gate: "VERSION_ORDER", key: behind };
+      took(coverage, "enqueued behind a version");
+    }
     expect(status, `${labelOf(first)} as it was enqueued`).toBe(first.status);
   }
   return true;
+}
+
+/** Where a smaller version comes with it. One that is stopped waits for that first. */
+function firstBehind({ version, resources, stopped }: Wish, others: readonly Wish[]): string | null {
+  const isBehind = (name: string): boolean =>
+    others.some(
+      (other) =>
+        version !== null &&
+        other.version !== null &&
+        isSmallerVersion(other.version, version) &&
+        other.resources.some((each) => each.name === name),
+    );
+  if (stopped) return null;
+  return resources.map(({ name }) => name).find(isBehind) ?? null;
 }
 
 function remember(model: Model, taskId: string, wish: Wish, run: ModelRun | null): ModelTask {

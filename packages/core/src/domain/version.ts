@@ -17,12 +17,19 @@ export function parseVersion(text: string): Version {
 }
 
 export function compareVersions(a: Version, b: Version): number {
-  const left = a.split(".").map(BigInt);
-  const right = b.split(".").map(BigInt);
+  if (a === b) return 0;
+  const left = a.split(".");
+  const right = b.split(".");
   for (const [i, x] of left.entries()) {
     const y = right[i];
     if (y === undefined) return 1;
-    if (x !== y) return x < y ? -1 : 1;
+    if (x !== y) return compareParts(x, y);
   }
   return left.length - right.length;
+}
+
+/** Integers without leading zeros: the longer one is the larger one. */
+function compareParts(x: string, y: string): number {
+  if (x.length !== y.length) return x.length - y.length;
+  return x < y ? -1 : 1;
 }

@@ -177,6 +177,7 @@ async function settleTheRest({ settler, wakeups }: EngineParts): Promise<void> {
   for (let left = true; left; ) {
     const pass = await settler.settleOnce();
     if (pass.opensGates) wakeups.send("signalbox_gate");
+    if (pass.handsOff) wakeups.send("signalbox_ready");
     left = pass.left > 0;
   }
 }

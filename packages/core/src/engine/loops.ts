@@ -176,9 +176,10 @@ export function settlerLoop({ settings, settler, wakeups, wake, onPassed, onErro
     pass: async () => {
       // Whatever ends in this turn of the event loop is recorded together.
       await nextTurn();
-      const { left, freesSlots, opensGates, letGo } = await settler.settleOnce();
+      const { left, freesSlots, opensGates, handsOff, letGo } = await settler.settleOnce();
       if (freesSlots) wake("claimer");
       if (opensGates) wakeups.send("signalbox_gate");
+      if (handsOff) wakeups.send("signalbox_ready");
       if (letGo) wake("poller");
       return left > 0 ? { againInMs: 0 } : "rest";
     },

@@ -119,9 +119,10 @@ describe("RESOURCE_BUSY", () => {
   it("gives a resource to one at a time where it is wanted alone, in the order of the line", async () => {
     const scheduler = await box.scheduler();
     const resources = [exclusive("orders")];
-    const later = await scheduler.enqueue(echo.task(1, { resources, priority: 7 }));
-    const first = await scheduler.enqueue(echo.task(2, { resources }));
-    const second = await scheduler.enqueue(echo.task(3, { resources }));
+    // With a key each: by a resource alone they would be handed it without a pass.
+    const later = await scheduler.enqueue(echo.task(1, { resources, priority: 7, concurrencyKey: "a" }));
+    const first = await scheduler.enqueue(echo.task(2, { resources, concurrencyKey: "b" }));
+    const second = await scheduler.enqueue(echo.task(3, { resources, concurrencyKey: "c" }));
 
     const order: unknown[] = [];
     for (let pass = 0; pass < 3; pass += 1) {

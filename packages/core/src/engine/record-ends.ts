@@ -4,12 +4,14 @@ import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import type { Settlement } from "../domain/settlement.ts";
 import type { TerminalStatus } from "../domain/task-status.ts";
 import type { Pool, Transaction } from "../store/database.ts";
+import { SHARE_CLAIM_LOCK } from "../store/holds/claim-lock.ts";
+import { KEEP_PLANS } from "../store/session.ts";
 import {
   findSettledBefore,
   isPlainSuccess,
   type SettledTaskRun,
   type SettleRequest,
-  settleTaskRuns,
+  settleAndHandOff,
   succeedTaskRuns,
 } from "../store/task-runs/settle.ts";
 import { messageOf } from "./error-message.ts";
@@ -18,21 +20,36 @@ import type { Emit } from "./telemetry.ts";
 
 type Ended = Finished<DecisionOf<"end">>;
 
+/** What is to be done about it once it is committed. */
+export interface Recorded {
+  /** Something that was waited for has ended, or a new attempt waits. */
+  readonly opensGates: boolean;
+  /** Somebody became AVAILABLE with it. */
+  readonly handsOff: boolean;
+}
+
 interface Answers {
+  readonly handedOff: readonly TaskRunId[];
+  readonly opensGates: boolean;
   readonly settled: ReadonlyMap<TaskRunId, SettledTaskRun>;
   readonly before: ReadonlyMap<TaskRunId, { readonly status: TerminalStatus; readonly outcome: string }>;
 }
 
-export async function recordEnds(pool: Pool, batch: readonly Ended[], emit: Emit): Promise<void> {
+export async function recordEnds(pool: Pool, batch: readonly Ended[], emit: Emit): Promise<Recorded> {
   const plainly = await settlePlainly(pool, batch);
   const rest = batch.filter(({ claim }) => !plainly.has(claim.taskRunId));
   const answers =
-    rest.length === 0 ? NO_ANSWERS : await pool.transaction(async (tx) => await record(tx, rest));
+    rest.length === 0
+      ? NO_ANSWERS
+      : await pool.transaction(async (tx) => await record(tx, rest), `${KEEP_PLANS}; ${SHARE_CLAIM_LOCK}`);
+  const { before, handedOff, opensGates } = answers;
   const settled = new Map([...plainly, ...answers.settled]);
-  for (const finished of batch) tellEnd(emit, finished, { settled, before: answers.before });
+  for (const finished of batch) tellEnd(emit, finished, { settled, before });
+  if (handedOff.length > 0) emit({ type: "task_run.promoted", taskRunIds: handedOff });
+  return { opensGates, handsOff: handedOff.length > 0 };
 }
 
-const NO_ANSWERS: Answers = { settled: new Map(), before: new Map() };
+const NO_ANSWERS: Answers = { settled: new Map(), before: new Map(), handedOff: [], opensGates: false };
 
 /** Where all of them are plain successes, in one round trip. Those that are missing in the answer are settled as ever. */
 async function settlePlainly(pool: Pool, batch: readonly Ended[]): Promise<Answers["settled"]> {
@@ -68,12 +85,13 @@ export function notStorable(finished: Finished, refusal: unknown): Ended {
 
 async function record(tx: Transaction, batch: readonly Ended[]): Promise<Answers> {
   const requests = batch.map(requestOf);
-  const settled = new Map((await settleTaskRuns(tx, requests)).map((row) => [row.taskRunId, row]));
+  const { settled: rows, ...opened } = await settleAndHandOff(tx, requests);
+  const settled = new Map(rows.map((row) => [row.taskRunId, row]));
   // Not ours any more, or recorded by a commit whose answer we did not get.
   const missing = requests.filter(({ taskRunId }) => !settled.has(taskRunId));
   const before = await findSettledBefore(tx, missing);
   await forgetBatchesOf(tx, batch);
-  return { settled, before };
+  return { settled, before, ...opened };
 }
 
 function requestOf({ claim, claimedBy, decision, outside }: Ended): SettleRequest {
@@ -81,7 +99,11 @@ function requestOf({ claim, claimedBy, decision, outside }: Ended): SettleReques
   return { taskRunId, claimNo, claimedBy, runId, settlement: decision.settlement, outside };
 }
 
-function tellEnd(emit: Emit, { claim, decision, ranMs }: Ended, answers: Answers): void {
+function tellEnd(
+  emit: Emit,
+  { claim, decision, ranMs }: Ended,
+  answers: Pick<Answers, "settled" | "before">,
+): void {
   const { settlement } = decision;
   const row = answers.settled.get(claim.taskRunId);
   const status = row?.status ?? statusBefore(answers.before.get(claim.taskRunId), settlement);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { SUCCESS, settleAll } from "../../test/acts.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import type { SteppedPool } from "../../test/stepped-pool.ts";
 import { waitUntilBlocked, waitUntilBlockedOrDone } from "../../test/wait-until.ts";
@@ -122,7 +123,6 @@ describe("a resource that is kept for a task", () => {
     const { scheduler, taskId } = await loseWith({});
     await scheduler.promote();
     await scheduler.claim();
-    await scheduler.execute();
     const releasing = box.pool("releaser");
     const pause = releasing.pauseBefore("lockReservingTask");
     const released = releasing.transaction(
@@ -130,7 +130,8 @@ describe("a resource that is kept for a task", () => {
     );
     await pause.reached;
 
-    await scheduler.settle();
+    // As the lease's thread does it. A settler would share the claim lock, and wait.
+    await settleAll(scheduler, SUCCESS)(box.pool("settler"));
     pause.resume();
 
     expect(await released).toBeNull();

@@ -7,17 +7,15 @@ import { isRefusedRow, isRefusedValue, type Pool } from "../store/database.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { type DecisionOf, type Finished, isOf } from "./finished.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
-import { notStorable, recordEnds } from "./record-ends.ts";
+import { notStorable, type Recorded, recordEnds } from "./record-ends.ts";
 import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";
 import { Unrecorded } from "./unrecorded.ts";
 
-interface SettlePass {
+interface SettlePass extends Recorded {
   readonly left: number;
   /** Something is recorded, and not RUNNING any more. */
   readonly freesSlots: boolean;
-  /** Something that was waited for has ended, or a new attempt waits. */
-  readonly opensGates: boolean;
   /** Something goes on outside and is to be polled, sooner perhaps than what was known to be due. */
   readonly letGo: boolean;
 }
@@ -46,25 +44,28 @@ export function createSettler(deps: {
     },
     settleOnce: async () => {
       const batch = unrecorded.next(deps.batchSize);
+      let recorded: Recorded;
       try {
-        await recordBatch(deps, batch);
+        recorded = await recordBatch(deps, batch);
       } catch (error) {
         if (!isRefusedRow(error)) throw error;
         unrecorded.refuse(batch);
         if (unrecorded.isRefused) throw error;
-        return { left: unrecorded.left, freesSlots: false, opensGates: false, letGo: false };
+        return { left: unrecorded.left, freesSlots: false, letGo: false, ...NOTHING };
       }
       unrecorded.remove(batch);
       for (const { claim, held } of batch) held.remove(claim);
       return {
         left: unrecorded.left,
         freesSlots: batch.length > 0,
-        opensGates: batch.some(opensGates),
+        ...recorded,
         letGo: batch.some(goesOn),
       };
     },
   };
 }
+
+const NOTHING: Recorded = { opensGates: false, handsOff: false };
 
 /** An outside job has run since the claim that started it, on whatever instance that was. */
 function ranMsOf({ job }: Claim, execution: HeldClaim | undefined): number {
@@ -72,14 +73,14 @@ function ranMsOf({ job }: Claim, execution: HeldClaim | undefined): number {
   return (job?.ranMs ?? 0) + nowMs - (execution?.begunAtMs ?? nowMs);
 }
 
-async function recordBatch({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<void> {
+async function recordBatch({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<Recorded> {
   const [only, ...others] = batch;
   try {
-    await recordTogether({ pool, emit }, batch);
+    return await recordTogether({ pool, emit }, batch);
   } catch (error) {
     const isTheValue = isRefusedValue(error) && only !== undefined && others.length === 0;
     if (!isTheValue) throw error;
-    await recordEnds(pool, [notStorable(only, error)], emit);
+    return await recordEnds(pool, [notStorable(only, error)], emit);
   }
 }
 
@@ -88,28 +89,26 @@ interface RecordDeps {
   readonly emit: Emit;
 }
 
-async function recordTogether({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<void> {
+async function recordTogether({ pool, emit }: RecordDeps, batch: readonly Finished[]): Promise<Recorded> {
   const of = <Kind extends Decision["kind"]>(kind: Kind): readonly Finished<DecisionOf<Kind>>[] =>
     batch.filter((each) => isOf(each, kind));
   switch (batch[0]?.decision.kind) {
     case undefined:
-      return;
+      return NOTHING;
     case "end":
       return await recordEnds(pool, of("end"), emit);
     case "deferred":
-      return await recordDeferrals(pool, of("deferred"), emit);
+      await recordDeferrals(pool, of("deferred"), emit);
+      return { opensGates: true, handsOff: false };
     case "let_go":
-      return await recordLetGo(pool, of("let_go"), emit);
+      await recordLetGo(pool, of("let_go"), emit);
+      return NOTHING;
     case "poll_again":
-      return await recordPolls(pool, of("poll_again"), emit);
+      await recordPolls(pool, of("poll_again"), emit);
+      return NOTHING;
   }
 }
 
 function goesOn({ decision }: Finished): boolean {
   return decision.kind === "let_go" || decision.kind === "poll_again";
-}
-
-function opensGates({ claim, decision }: Finished): boolean {
-  if (decision.kind === "let_go" || decision.kind === "poll_again") return false;
-  return claim.gated || decision.kind === "deferred" || decision.settlement.nextAttempt !== null;
 }

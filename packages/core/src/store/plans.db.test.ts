@@ -273,7 +273,7 @@ describe("settle", () => {
     const plans = await plansOf(async (tx) => {
       await settleTaskRuns(tx, [request]);
       await releaseHolds(tx, [ID], []);
-      await closeVersions(tx, [ID]);
+      await closeVersions(tx, [ID], [ID]);
       await succeedTaskRuns(tx, INSTANCE, [request]);
       await countDownRuns(tx, [{ runId: RUN, status: "DONE" }]);
       await insertNextAttempts(tx, [

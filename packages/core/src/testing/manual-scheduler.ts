@@ -213,11 +213,11 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
   };
 }
 
-/** Whether a gate may be open for others now. */
+/** Whether others may go on now. */
 async function settleAll(settler: ReturnType<typeof createSettler>): Promise<boolean> {
   for (let opened = false; ; ) {
-    const { left, opensGates } = await settler.settleOnce();
-    opened ||= opensGates;
+    const { left, opensGates, handsOff } = await settler.settleOnce();
+    opened ||= opensGates || handsOff;
     if (left === 0) return opened;
   }
 }

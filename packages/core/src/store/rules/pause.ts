@@ -16,7 +16,8 @@ import { beginRecall } from "./recall.ts";
 export async function pauseScope(tx: Transaction, scope: PauseScope, asked: Asked): Promise<boolean> {
   const { over, name } = partsOf(scope);
   await takeGateLock(tx);
-  if (over === "queue") await takeClaimLock(tx);
+  // A run's task runs become AVAILABLE only by a pass; those of a queue are claimed, and of a resource handed on, without one.
+  if (over !== "run") await takeClaimLock(tx);
   if (!(await writePause(tx, scope, true, asked))) return false;
   await (over === "queue" ? outdateReady(tx, name) : beginRecall(tx, scope, "PAUSED"));
   return true;

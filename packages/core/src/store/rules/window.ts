@@ -20,7 +20,7 @@ export async function changeWindows(
 ): Promise<void> {
   const { over, name } = partsOf(scope);
   await takeGateLock(tx);
-  if (over === "queue") await takeClaimLock(tx);
+  await takeClaimLock(tx);
   await tx.query(
     sql("changeWindows")`
       WITH changed AS (

@@ -22,10 +22,11 @@ export async function closeUnstarted(
   const ids = ended.map(({ taskRunId }) => taskRunId);
   await leaveWaiting(tx, ids);
   await storeResults(tx, ended, new Set(ids));
-  return await closeTaskRuns(
+  const { nextIds } = await closeTaskRuns(
     tx,
     ended.map(({ taskRunId, taskId, runId, gated, settlement: { status, nextAttempt } }) => {
       return { taskRunId, taskId, runId, gated, status, next: nextAttempt };
     }),
   );
+  return nextIds;
 }

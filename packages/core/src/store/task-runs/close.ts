@@ -3,17 +3,17 @@
  * woken, the next attempt is inserted, the run counts down. In the transaction of that status.
  */
 
-import { asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import type { RunId, TaskId, TaskRunId } from "../../domain/ids.ts";
 import type { ResourceName } from "../../domain/resource.ts";
 import type { NextAttempt } from "../../domain/settlement.ts";
 import type { TerminalStatus } from "../../domain/task-status.ts";
-import type { Version } from "../../domain/version.ts";
 import { wakeVersion } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { releaseHolds, reserveHolds } from "../holds/release.ts";
 import { wakeGates } from "../holds/wake.ts";
 import { countDownRuns } from "../runs/count-down.ts";
 import { preparedSql } from "../sql.ts";
+import { type HandOff, toNobody } from "./hand-off.ts";
 import { insertNextAttempts } from "./insert-next-attempt.ts";
 
 export interface EndedTaskRun {
@@ -26,13 +26,22 @@ export interface EndedTaskRun {
   readonly next: NextAttempt | null;
 }
 
-/** Answers the new task runs by the ones they follow. */
+export interface Closed {
+  /** The new task runs by the ones they follow. */
+  readonly nextIds: ReadonlyMap<TaskRunId, TaskRunId>;
+  /** AVAILABLE since this transaction, each with what somebody of `ended` held. */
+  readonly handedOff: readonly TaskRunId[];
+  /** There is something for a pass to look at. */
+  readonly opensGates: boolean;
+}
+
 export async function closeTaskRuns(
   tx: Transaction,
   ended: readonly EndedTaskRun[],
-): Promise<ReadonlyMap<TaskRunId, TaskRunId>> {
+  handOff: HandOff = toNobody,
+): Promise<Closed> {
   const gated = ended.filter((taskRun) => taskRun.gated);
-  if (gated.length > 0) await openGates(tx, gated);
+  const opened = gated.length > 0 ? await openGates(tx, gated, handOff) : NOTHING_OPENED;
   // After the holds: an attempt for which something is kept goes first.
   const nextIds = await insertNextAttempts(
     tx,
@@ -42,59 +51,64 @@ export async function closeTaskRuns(
     tx,
     ended.flatMap(({ runId, status, next }) => (runId === null || next !== null ? [] : [{ runId, status }])),
   );
-  return nextIds;
+  return { nextIds, ...opened, opensGates: opened.opensGates || nextIds.size > 0 };
 }
 
-async function openGates(tx: Transaction, ended: readonly EndedTaskRun[]): Promise<void> {
+type Opened = Omit<Closed, "nextIds">;
+const NOTHING_OPENED: Opened = { handedOff: [], opensGates: false };
+
+async function openGates(tx: Transaction, ended: readonly EndedTaskRun[], handOff: HandOff): Promise<Opened> {
   await reserveHolds(
     tx,
     ended.filter(({ next }) => next?.keepsExclusiveHolds === true).map(({ taskRunId }) => taskRunId),
   );
   const ids = ended.map(({ taskRunId }) => taskRunId);
-  const endedTaskIds = ended.filter(({ next }) => next === null).map(({ taskId }) => taskId);
-  const [freed, closed] = await Promise.all([releaseHolds(tx, ids, endedTaskIds), closeVersions(tx, ids)]);
-  const done = new Set(ended.filter(({ status }) => status === "DONE").map(({ taskRunId }) => taskRunId));
-  await Promise.all([
-    noteDone(
+  const last = ended.filter(({ next }) => next === null);
+  const done = ended.filter(({ status }) => status === "DONE").map(({ taskRunId }) => taskRunId);
+  // In this order, though nobody waits in between: who goes on has the smallest version then, and keeps what it was handed.
+  const [closed, handedOff, freed] = await Promise.all([
+    closeVersions(tx, ids, done),
+    handOff(
       tx,
-      closed.filter(({ taskRunId }) => done.has(taskRunId)),
+      last.map(({ taskRunId }) => taskRunId),
     ),
-    wakeGates(tx, [...freed, ...closed.map(({ name }) => wakeVersion(name))]),
+    releaseHolds(
+      tx,
+      ids,
+      last.map(({ taskId }) => taskId),
+    ),
   ]);
+  const taken = new Set(handedOff.filter(({ byVersion }) => byVersion).map(({ name }) => name));
+  const wakes = [...freed, ...closed.filter((name) => !taken.has(name)).map(wakeVersion)];
+  await wakeGates(tx, wakes);
+  return { handedOff: handedOff.map(({ taskRunId }) => taskRunId), opensGates: wakes.length > 0 };
 }
 
-export interface ClosedVersion {
-  readonly name: ResourceName;
-  readonly version: Version;
-  readonly taskRunId: TaskRunId;
-}
-
-/** Whoever waits for a smaller version on these is to be woken. */
+/**
+ * From the commit on a smaller version than one of `done` is out of order on its resources. Answers on which resources
+ * versions have ended: whoever waits there for a smaller one is to be woken.
+ */
 export async function closeVersions(
   tx: Transaction,
   taskRunIds: readonly TaskRunId[],
-): Promise<readonly ClosedVersion[]> {
+  done: readonly TaskRunId[],
+): Promise<readonly ResourceName[]> {
   const rows = await tx.query(
-    preparedSql<{ name: string; version: string; taskRunId: string }>("closeVersions")`
-      DELETE FROM signalbox.open_version WHERE task_run_id = ANY (${taskRunIds}::uuid[])
-      RETURNING name, array_to_string(version, '.') AS version, task_run_id AS "taskRunId"
+    preparedSql<{ name: string }>("closeVersions")`
+      WITH closed AS (
+        DELETE FROM signalbox.open_version WHERE task_run_id = ANY (${taskRunIds}::uuid[])
+        RETURNING name, version, task_run_id
+      ), noted AS (
+        INSERT INTO signalbox.done_version AS d (name, version)
+        SELECT name, max(version)
+          FROM closed
+         WHERE task_run_id = ANY (${done}::uuid[])
+         GROUP BY name
+         ORDER BY name                    -- two that settle at once meet in the same order
+            ON CONFLICT (name) DO UPDATE SET version = excluded.version WHERE d.version < excluded.version
+      )
+      SELECT DISTINCT name FROM closed
     `,
   );
-  return rows.map((row) => ({ ...row, taskRunId: asTaskRunId(row.taskRunId) }));
-}
-
-/** From the commit on a smaller version is out of order on these resources. */
-async function noteDone(tx: Transaction, done: readonly ClosedVersion[]): Promise<void> {
-  if (done.length === 0) return;
-  await tx.query(
-    preparedSql("noteDoneVersions")`
-      INSERT INTO signalbox.done_version AS d (name, version)
-      SELECT name, max(string_to_array(version, '.')::bigint[])
-        FROM unnest(${done.map(({ name }) => name)}::text[], ${done.map(({ version }) => version)}::text[])
-             AS g (name, version)
-       GROUP BY name
-       ORDER BY name                      -- two that settle at once meet in the same order
-          ON CONFLICT (name) DO UPDATE SET version = excluded.version WHERE d.version < excluded.version
-    `,
-  );
+  return rows.map(({ name }) => name);
 }

@@ -91,12 +91,13 @@ export async function leaveRunning(
   const closed = await closeVersions(
     tx,
     canceled.map(({ taskRunId }) => taskRunId),
+    [],
   );
   const rates = await ratesFreedBy(
     tx,
     moved.map(({ taskRunId }) => taskRunId),
   );
-  await wakeGates(tx, [...freed, ...closed.map(({ name }) => wakeVersion(name)), ...rates]);
+  await wakeGates(tx, [...freed, ...closed.map(wakeVersion), ...rates]);
   await countDownRuns(
     tx,
     canceled.flatMap(({ runId }) =>

@@ -1,4 +1,6 @@
+import { placesBehindVersions } from "../../domain/behind-version.ts";
 import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import type { ResourceName } from "../../domain/resource.ts";
 import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
 import { arrayText } from "../array-text.ts";
 import type { Transaction } from "../database.ts";
@@ -25,8 +27,12 @@ export async function insertTasks(
   tasks: readonly ResolvedTask[],
   runId: RunId | null,
 ): Promise<readonly InsertedTaskRun[]> {
+  const behind = placesBehindVersions(tasks);
   const inserted: InsertedTaskRun[] = [];
-  for (const bite of bitesOf(tasks)) inserted.push(...(await insertBite(tx, bite, runId)));
+  for (const bite of bitesOf(tasks)) {
+    const places = behind.slice(inserted.length, inserted.length + bite.length);
+    inserted.push(...(await insertBite(tx, bite, { runId, behind: places, notifies: false })));
+  }
   return inserted;
 }
 
@@ -41,7 +47,9 @@ export async function insertPlainTasks(
   tasks: readonly ResolvedTask[],
   { notifies }: { readonly notifies: boolean },
 ): Promise<readonly InsertedTaskRun[]> {
-  return (await tx.query(insertStatement(tasks, { runId: null, notifies }))).map(toInserted);
+  // Of several callers: each of these is by itself, and looked at by a pass.
+  const behind = tasks.map(() => null);
+  return (await tx.query(insertStatement(tasks, { runId: null, behind, notifies }))).map(toInserted);
 }
 
 /** How many of these, from the first on, go in one bite. */
@@ -70,9 +78,9 @@ function* bitesOf(tasks: Iterable<ResolvedTask>): Generator<readonly ResolvedTas
 async function insertBite(
   tx: Transaction,
   tasks: readonly ResolvedTask[],
-  runId: RunId | null,
+  circumstances: Circumstances,
 ): Promise<readonly InsertedTaskRun[]> {
-  const inserted = (await tx.query(insertStatement(tasks, { runId, notifies: false }))).map(toInserted);
+  const inserted = (await tx.query(insertStatement(tasks, circumstances))).map(toInserted);
   await setQueueDeadlines(tx, withQueueTimeout(inserted, tasks));
   return inserted;
 }
@@ -87,9 +95,16 @@ function toInserted({ taskId, taskRunId, status }: InsertedRow): InsertedTaskRun
   return { taskId: asTaskId(taskId), taskRunId: asTaskRunId(taskRunId), status };
 }
 
+interface Circumstances {
+  readonly runId: RunId | null;
+  /** Where each waits for a smaller version of the same transaction. */
+  readonly behind: readonly (ResourceName | null)[];
+  readonly notifies: boolean;
+}
+
 function insertStatement(
   tasks: readonly ResolvedTask[],
-  { runId, notifies }: { readonly runId: RunId | null; readonly notifies: boolean },
+  { runId, behind, notifies }: Circumstances,
 ): Statement<InsertedRow> {
   const queues = new Map<string, number>();
   for (const { queue } of tasks) if (!queues.has(queue)) queues.set(queue, queues.size + 1);
@@ -108,7 +123,8 @@ function insertStatement(
              clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
              string_to_array(version, '.')::bigint[] AS version, coalesce(resources::jsonb, '[]') AS resources,
              policy::jsonb AS policy, out_of_order, g.queue, concurrency_key, rate, coalesce(tags::text[], '{}') AS tags,
-             stops, rules.nos[queue_no] AS rules_no, gated OR rules.apply[queue_no] AS gated,
+             stops, CASE WHEN run_at > clock_timestamp() THEN 'RUN_AT' WHEN behind IS NOT NULL THEN 'VERSION_ORDER' END AS gate,
+             behind, rules.nos[queue_no] AS rules_no, gated OR rules.apply[queue_no] AS gated,
              CASE WHEN gated OR rules.apply[queue_no] THEN 'PENDING' ELSE 'AVAILABLE' END AS status
         FROM rules
        CROSS JOIN unnest(${tasks.map((task) => task.kind)}::text[],
@@ -126,9 +142,10 @@ function insertStatement(
                     ${tasks.map(({ tags }) => (tags.length === 0 ? null : arrayText(tags)))}::text[],
                     ${tasks.map(({ stops }) => (stops.length === 0 ? null : JSON.stringify(stops)))}::text[],
                     ${tasks.map((task) => task.outOfOrder)}::boolean[],
-                    ${tasks.map((task) => queues.get(task.queue))}::integer[])
+                    ${tasks.map((task) => queues.get(task.queue))}::integer[],
+                    ${behind}::text[])
              WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated,
-                                   queue, concurrency_key, rate, tags, stops, out_of_order, queue_no)
+                                   queue, concurrency_key, rate, tags, stops, out_of_order, queue_no, behind)
     ), new_task AS (
       INSERT INTO signalbox.task
              (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
@@ -148,9 +165,9 @@ function insertStatement(
               concurrency_key, rate, blocked_on, blocked_key, blocked_since)
       SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, enqueued_at, run_at, version, resources,
              concurrency_key, rate,
-             -- Its run time lies ahead: parked without a pass that would find out just that.
-             CASE WHEN run_at > enqueued_at THEN 'RUN_AT' END, CASE WHEN run_at > enqueued_at THEN '' END,
-             CASE WHEN run_at > enqueued_at THEN enqueued_at END
+             -- Its run time lies ahead, or a smaller version comes with it: parked without a pass that would find out just that.
+             gate, CASE gate WHEN 'RUN_AT' THEN '' WHEN 'VERSION_ORDER' THEN behind END,
+             CASE WHEN gate IS NOT NULL THEN enqueued_at END
         FROM given
        WHERE gated
     ), new_ready AS (

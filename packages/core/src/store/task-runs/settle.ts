@@ -13,6 +13,7 @@ import { forgetOutsideJobs } from "../outside-jobs/let-go.ts";
 import { lockRuns } from "../runs/count-down.ts";
 import { preparedSql, sql } from "../sql.ts";
 import { closeTaskRuns, type EndedTaskRun } from "./close.ts";
+import { type HandOff, handOff, toNobody } from "./hand-off.ts";
 
 /** A settlement with the claim in whose name it is written. */
 export interface SettleRequest {
@@ -40,6 +41,22 @@ export async function settleTaskRuns(
   tx: Transaction,
   given: readonly SettleRequest[],
 ): Promise<readonly SettledTaskRun[]> {
+  return (await settleWith(tx, given, toNobody)).settled;
+}
+
+export interface Settled {
+  readonly settled: readonly SettledTaskRun[];
+  /** AVAILABLE since, with a resource that one of the settled had alone. */
+  readonly handedOff: readonly TaskRunId[];
+  readonly opensGates: boolean;
+}
+
+/** The same in a transaction that shares the claim lock: what is held alone goes straight to who is next. */
+export async function settleAndHandOff(tx: Transaction, given: readonly SettleRequest[]): Promise<Settled> {
+  return await settleWith(tx, given, handOff);
+}
+
+async function settleWith(tx: Transaction, given: readonly SettleRequest[], hand: HandOff): Promise<Settled> {
   const requests = inIdOrder(given);
   await lockRuns(
     tx,
@@ -53,19 +70,21 @@ export async function settleTaskRuns(
     requests.flatMap(({ taskRunId, outside }) => (outside && endedIds.has(taskRunId) ? [taskRunId] : [])),
   );
   const next = new Map(requests.map(({ taskRunId, settlement }) => [taskRunId, settlement.nextAttempt]));
-  const nextIds = await closeTaskRuns(
+  const { nextIds, ...opened } = await closeTaskRuns(
     tx,
     // No new attempt where a cancel was requested: the row says CANCELED then.
     ended.map((row) => ({
       ...row,
       next: row.status === "FAILED" ? (next.get(row.taskRunId) ?? null) : null,
     })),
+    hand,
   );
-  return ended.map(({ taskRunId, status }) => ({
+  const settled = ended.map(({ taskRunId, status }) => ({
     taskRunId,
     status,
     nextTaskRunId: nextIds.get(taskRunId) ?? null,
   }));
+  return { settled, ...opened };
 }
 
 /** Nothing follows from it but itself: no result, nothing given back where it is not gated, nothing counted. */

@@ -1,0 +1,302 @@
+/** What a settlement hands straight to the next in line, and what it leaves to a pass. */
+
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import { cancel, joinAsWorker, SUCCESS, type Worker } from "../../test/acts.ts";
+import { broken, echo, openFixture } from "../../test/fixture.ts";
+import { holdersIn, parkingIn } from "../../test/look.ts";
+import { waitUntilBlockedOrDone } from "../../test/wait-until.ts";
+import type { TaskRunId } from "../domain/ids.ts";
+import { exclusive, shared } from "../domain/resource.ts";
+import type { TaskSpec } from "../domain/task-spec.ts";
+import { defineTask } from "../executors/define-task.ts";
+import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+
+const box = await openFixture(inject("adminUrl"));
+afterEach(box.clear);
+afterAll(box.close);
+
+const orders = [exclusive("orders")];
+
+async function wakesLeft(): Promise<readonly string[]> {
+  const rows = await box.query<{ key: string }>("SELECT DISTINCT key FROM signalbox.gate_wake ORDER BY key");
+  return rows.map(({ key }) => key);
+}
+
+/** Of what was claimed and executed. */
+async function settleNow(scheduler: ManualScheduler): Promise<void> {
+  await scheduler.claim();
+  await scheduler.execute();
+  await scheduler.settle();
+}
+
+/** The first has the resource and is about to end; the others have been looked at. */
+async function line(
+  scheduler: ManualScheduler,
+  ...specs: readonly TaskSpec[]
+): Promise<readonly [TaskRunId, ...TaskRunId[]]> {
+  const ids: TaskRunId[] = [];
+  for (const spec of specs) ids.push((await scheduler.enqueue(spec)).taskRunId);
+  await scheduler.promote();
+  const [first, ...others] = ids;
+  if (first === undefined) throw new Error("Nobody stands in line");
+  expect(await box.statusOf(first)).toBe("AVAILABLE");
+  return [first, ...others];
+}
+
+describe("a resource that was held alone", () => {
+  it("goes with the end of a version to the next one, without a pass", async () => {
+    const scheduler = await box.scheduler();
+    const [, second, third] = await line(
+      scheduler,
+      echo.task(1, { resources: orders, version: "1" }),
+      echo.task(2, { resources: orders, version: "2" }),
+      echo.task(3, { resources: orders, version: "3" }),
+    );
+
+    await settleNow(scheduler);
+
+    expect(await box.statusOf(second ?? "")).toBe("AVAILABLE");
+    expect(await holdersIn(box, "resource:orders")).toEqual([second]);
+    expect(await parkingIn(box, third ?? "")).toBe("VERSION_ORDER orders");
+    expect(await wakesLeft()).toEqual([]);
+    expect((await scheduler.get(second ?? "")).waitedMs).toHaveProperty("VERSION_ORDER");
+    await settleNow(scheduler);
+    await settleNow(scheduler);
+    expect(await box.statusOf(third ?? "")).toBe("DONE");
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("goes to the first in line, and the next one of it waits for that one", async () => {
+    const scheduler = await box.scheduler();
+    const [, later, urgent] = await line(
+      scheduler,
+      echo.task(1, { resources: orders, priority: 0 }),
+      echo.task(2, { resources: orders }),
+      echo.task(3, { resources: orders, priority: 1 }),
+    );
+
+    await settleNow(scheduler);
+
+    expect(await box.statusOf(urgent ?? "")).toBe("AVAILABLE");
+    expect(await holdersIn(box, "resource:orders")).toEqual([urgent]);
+    expect(await parkingIn(box, later ?? "")).toBe("RESOURCE_BUSY orders");
+    expect(await wakesLeft()).toEqual([]);
+    await settleNow(scheduler);
+    expect(await holdersIn(box, "resource:orders")).toEqual([later]);
+    await settleNow(scheduler);
+    expect(await box.query("SELECT FROM signalbox.line")).toEqual([]);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
+  });
+
+  it("goes on after an attempt that failed for good, and stays closed to a larger version before a retry", async () => {
+    const scheduler = await box.scheduler();
+    const [, second] = await line(
+      scheduler,
+      broken.task(1, { resources: orders, version: "1", retry: { attempts: 2, backoff: { firstMs: 0 } } }),
+      echo.task(2, { resources: orders, version: "2" }),
+    );
+
+    await settleNow(scheduler);
+    expect(await box.statusOf(second ?? "")).toBe("PENDING");
+    await scheduler.promote();
+    await settleNow(scheduler);
+
+    expect(await box.statusOf(second ?? "")).toBe("AVAILABLE");
+  });
+});
+
+const next = (options: Partial<TaskSpec> = {}): TaskSpec =>
+  echo.task(2, { resources: orders, version: "2", ...options });
+const FREEZE = { kind: "freeze", from: new Date("2026-01-01"), until: new Date("2090-01-01") } as const;
+/** Open for good; only a pass says so. */
+const PAST = { ...FREEZE, until: new Date("2026-01-02") };
+
+interface Case {
+  readonly specs?: readonly TaskSpec[];
+  readonly before?: (scheduler: ManualScheduler) => Promise<unknown>;
+  readonly meanwhile?: (scheduler: ManualScheduler, next: TaskRunId) => Promise<unknown>;
+}
+
+const other = defineTask({ kind: "other", run: () => null });
+const taskIdOf = async (scheduler: ManualScheduler, id: TaskRunId) => (await scheduler.get(id)).taskId;
+
+/** Each but one thing away from being handed the resource. */
+const LEFT_TO_A_PASS: Readonly<Record<string, Case>> = {
+  "has a key": { specs: [next({ concurrencyKey: "customer" })] },
+  "has a rate": {
+    before: async (scheduler) => await scheduler.setRate("sms", { amount: 10, perMs: 1_000 }),
+    specs: [next({ rate: "sms" })],
+  },
+  "wants another resource too": { specs: [next({ resources: [...orders, exclusive("users")] })] },
+  "shares it": { specs: [next({ resources: [shared("orders")] })] },
+  "is in a queue with a limit": {
+    specs: [next({ queue: "slow" })],
+    meanwhile: async (scheduler) => await scheduler.setQueue("slow", { limit: 5 }),
+  },
+  "is in a paused queue": {
+    specs: [next({ queue: "slow" })],
+    meanwhile: async (scheduler) => await scheduler.pause({ queue: "slow" }),
+  },
+  "wants a paused resource": {
+    meanwhile: async (scheduler) => await scheduler.pause({ resource: "orders" }),
+  },
+  "is in a queue with windows": {
+    specs: [next({ queue: "slow" })],
+    meanwhile: async (scheduler) => await scheduler.setWindows({ queue: "slow" }, [PAST]),
+  },
+  "wants a resource with windows": {
+    meanwhile: async (scheduler) => await scheduler.setWindows({ resource: "orders" }, [PAST]),
+  },
+  "is stopped": {
+    meanwhile: async (scheduler, id) => await scheduler.putStop(await taskIdOf(scheduler, id), "APPROVAL"),
+  },
+  "waits behind a smaller version that nobody has looked at": {
+    meanwhile: async (scheduler) => await scheduler.enqueue(next({ version: "1.5" })),
+  },
+  "has the version of another": { specs: [next(), next()] },
+  "has another in line before it": { specs: [next(), echo.task(3, { resources: orders })] },
+  "is the first in line while another waits for the version": {
+    specs: [echo.task(3, { resources: orders }), next({ version: "3" })],
+  },
+  "has a version and stands in line": {
+    specs: [echo.task(3, { resources: orders, version: "1" })],
+  },
+};
+
+describe("is left to a pass where the next one", () => {
+  it.each(Object.keys(LEFT_TO_A_PASS))("%s: one thing is enough", async (name) => {
+    const { specs = [next()], before, meanwhile } = LEFT_TO_A_PASS[name] ?? {};
+    const scheduler = await box.scheduler();
+    await before?.(scheduler);
+    const [first, second] = await line(
+      scheduler,
+      echo.task(1, { resources: orders, version: "1", priority: 0 }),
+      ...specs,
+    );
+    await scheduler.claim();
+    await meanwhile?.(scheduler, second ?? first);
+    await scheduler.execute();
+
+    await scheduler.settle();
+
+    expect(await box.statusOf(first)).toBe("DONE");
+    expect(await box.statusOf(second ?? first)).toBe("PENDING");
+    expect(await holdersIn(box, "resource:orders")).toEqual([]);
+    expect(await wakesLeft()).toContain("resource:orders");
+  });
+
+  it("belongs to a run and needs a slot of it", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(echo.task(1, { resources: orders, version: "1" }));
+    const { taskRuns } = await scheduler.enqueueMany([next()], { run: { title: "run", limit: 1 } });
+    await scheduler.promote();
+
+    await settleNow(scheduler);
+
+    expect(await box.statusOf(taskRuns[0]?.taskRunId ?? "")).toBe("PENDING");
+    expect(await wakesLeft()).toEqual(["resource:orders", "version:orders"]);
+  });
+
+  it("is of a kind that nobody runs any more", async () => {
+    const scheduler = await box.scheduler();
+    const leaving = await box.scheduler({ tasks: [other], name: "leaving" });
+    const [, second] = await line(
+      scheduler,
+      echo.task(1, { resources: orders, version: "1" }),
+      other.task(null, { resources: orders, version: "2" }),
+    );
+    await leaving.expireLease();
+
+    await settleNow(scheduler);
+
+    expect(await box.statusOf(second ?? "")).toBe("PENDING");
+  });
+
+  it("comes too late for its version", async () => {
+    const scheduler = await box.scheduler();
+    await line(scheduler, echo.task(1, { resources: orders, version: "3" }));
+    const far = new Date(Date.now() + 3_600_000);
+    const smallest = await scheduler.enqueue(next({ version: "1", runAt: far }));
+    const late = await scheduler.enqueue(next());
+    await scheduler.promote();
+    expect(await parkingIn(box, late.taskRunId)).toBe("VERSION_ORDER orders");
+    await scheduler.cancel(smallest.taskRunId);
+
+    await settleNow(scheduler);
+    await scheduler.promote();
+
+    expect(await scheduler.get(late.taskRunId)).toMatchObject({ status: "FAILED", outcome: "OUT_OF_ORDER" });
+  });
+
+  it("finds the resource kept for the task that has just ended", async () => {
+    const doomed = await box.scheduler({ name: "doomed" });
+    const [, second] = await line(doomed, echo.task(1, { resources: orders, version: "1" }), next());
+    await doomed.claim();
+    await doomed.expireLease();
+    const scheduler = await box.scheduler();
+    await scheduler.rescue();
+    await scheduler.promote();
+
+    await settleNow(scheduler);
+
+    expect(await box.statusOf(second ?? "")).toBe("PENDING");
+    expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+    await scheduler.runUntilIdle();
+    expect(await box.statusOf(second ?? "")).toBe("DONE");
+  });
+});
+
+describe("a hand-off that meets", () => {
+  async function aboutToEnd(): Promise<{ readonly worker: Worker; readonly second: TaskRunId }> {
+    const scheduler = await box.scheduler();
+    const pool = box.pool("worker");
+    const worker = await joinAsWorker(pool, "echo");
+    const [first, second] = await line(scheduler, echo.task(1, { resources: orders, version: "1" }), next());
+    await worker.claim(pool);
+    return { worker, second: second ?? first };
+  }
+
+  it.each(["leaveWaiting", "COMMIT"])(
+    "a cancel of the next one before its %s does not wait for it",
+    async (at) => {
+      const { worker, second } = await aboutToEnd();
+      const canceler = box.pool("canceler");
+      const pause = canceler.pauseBefore(at);
+      const canceled = cancel(second)(canceler);
+      await pause.reached;
+
+      await worker.settle(SUCCESS)(box.pool("settler"));
+      pause.resume();
+
+      expect(await canceled).toBe("canceled");
+      expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+      expect(await box.query("SELECT FROM signalbox.ready")).toEqual([]);
+      const scheduler = await box.scheduler();
+      expect((await scheduler.checkInvariants()).violations).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["a pause", async (scheduler: ManualScheduler) => await scheduler.pause({ resource: "orders" })],
+    [
+      "new windows",
+      async (scheduler: ManualScheduler) => await scheduler.setWindows({ resource: "orders" }, [FREEZE]),
+    ],
+  ] as const)("%s of the resource is taken back by it", async (_, close) => {
+    const { worker, second } = await aboutToEnd();
+    const scheduler = await box.scheduler({ name: "ruler" });
+    const settler = box.pool("settler");
+    const pause = settler.pauseBefore("COMMIT");
+    const settled = worker.settle(SUCCESS)(settler);
+    await pause.reached;
+
+    const closed = close(scheduler);
+    await waitUntilBlockedOrDone(box.db.client, "signalbox ruler", closed);
+    pause.resume();
+    await settled;
+    await closed;
+
+    expect(await box.statusOf(second)).toBe("PENDING");
+    expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
+  });
+});
