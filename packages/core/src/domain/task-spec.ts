@@ -138,7 +138,10 @@ const TASK_SPEC = objectOf<TaskSpec>(
   ["kind"],
 );
 
-/** `at` says where the spec stands, for the error message: "tasks[3]". */
+/**
+ * `at` says where the spec stands, for the error message: "tasks[3]". What is not given comes out as the very same value each
+ * time: nearly all tasks are alike in it, and whoever writes them sees that at a glance.
+ */
 export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
   const refuse = (field: string, problem: string): never => {
     throw new SchedulerError("INVALID_TASK", { at: `${at}.${field}`, problem });
@@ -152,31 +155,39 @@ export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
   if (!isWholeBetween(priority, 0, 9)) refuse("priority", `${priority} is not a whole number from 0 to 9`);
   const input = writeJson(spec.input ?? null);
   if (input.kind === "problem") return refuse(joinPath("input", input.at), input.problem);
-  const resources = resolveResources(spec.resources ?? [], refuse);
+  const resources = resolveResources(spec.resources, refuse);
   return {
     kind,
     inputJson: input.text,
     title,
     priority,
-    ...resolveRules(spec, refuse),
+    queue: resolveName("queue", spec.queue, refuse) ?? "default",
+    concurrencyKey: resolveName("concurrencyKey", spec.concurrencyKey, refuse),
+    rate: resolveName("rate", spec.rate, refuse),
+    tags: resolveTags(spec.tags, refuse),
+    stops: resolveStops(spec.stops, refuse),
     runAt: resolveRunAt(spec.runAt, refuse),
     resources,
     version: resolveVersion(spec.version, resources, refuse),
     outOfOrder: spec.outOfOrder === true,
-    policy: resolvePolicy(spec, refuse),
+    policy: saysPolicy(spec) ? resolvePolicy(spec, refuse) : DEFAULT_POLICY,
   };
 }
 
 /** Without a gate to wait at, a task run is AVAILABLE as soon as it is enqueued. */
-export function isGated(task: ResolvedTask, inRun: boolean): boolean {
+export function isGated(task: Omit<ResolvedTask, "inputJson">, inRun: boolean): boolean {
   if (inRun || task.runAt !== null || task.version !== null || task.resources.length > 0) return true;
   return task.concurrencyKey !== null || task.rate !== null || task.stops.length > 0;
 }
 
 type Refuse = (field: string, problem: string) => never;
 
+// What nearly all names are: nothing of what is looked for further down can be in it.
+const VISIBLE_ASCII = /^[!-~][ -~]*$/;
+
 export function requireName(name: string, refuse: (problem: string) => never): void {
   if (typeof name !== "string") refuse(`is ${called(name)}; give a text`);
+  if (name.length <= MAX_NAME_CHARACTERS && VISIBLE_ASCII.test(name)) return;
   if (name.trim() === "") refuse("is empty; give it a name");
   if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
   if (CONTROL_CHARACTER.test(name)) refuse("contains a control character");
@@ -184,32 +195,24 @@ export function requireName(name: string, refuse: (problem: string) => never): v
   if (poison !== null) refuse(poison);
 }
 
-type Rules = Pick<ResolvedTask, "queue" | "tags" | "concurrencyKey" | "rate" | "stops">;
-
-function resolveRules(spec: TaskSpec, refuse: Refuse): Rules {
-  const queue = spec.queue ?? "default";
-  const concurrencyKey = spec.concurrencyKey ?? null;
-  const rate = spec.rate ?? null;
-  for (const [field, name] of Object.entries({ queue, concurrencyKey, rate })) {
-    if (name !== null) requireName(name, (problem) => refuse(field, problem));
-  }
-  return {
-    queue,
-    concurrencyKey,
-    rate,
-    tags: resolveTags(spec.tags ?? [], refuse),
-    stops: resolveStops(spec.stops ?? [], refuse),
-  };
+function resolveName(field: string, name: string | undefined, refuse: Refuse): string | null {
+  if (!isGiven(name)) return null;
+  requireName(name, (problem) => refuse(field, problem));
+  return name;
 }
 
-function resolveTags(given: readonly string[], refuse: Refuse): readonly string[] {
+const NONE: readonly never[] = [];
+
+function resolveTags(given: TaskSpec["tags"], refuse: Refuse): readonly string[] {
+  if (!isGiven(given)) return NONE;
   const tags = [...given];
   if (tags.length > MAX_TAGS) refuse("tags", `are ${tags.length}, at most ${MAX_TAGS}`);
   for (const [index, tag] of tags.entries()) requireName(tag, (problem) => refuse(`tags[${index}]`, problem));
   return [...new Set(tags)];
 }
 
-function resolveStops(given: NonNullable<TaskSpec["stops"]>, refuse: Refuse): ResolvedTask["stops"] {
+function resolveStops(given: TaskSpec["stops"], refuse: Refuse): ResolvedTask["stops"] {
+  if (!isGiven(given)) return NONE;
   const stops = given.map(({ code, detail }) => ({ code, detail: detail ?? null }));
   if (stops.length > MAX_STOPS) refuse("stops", `are ${stops.length}, at most ${MAX_STOPS}`);
   for (const [index, { code, detail }] of stops.entries()) {
@@ -219,7 +222,8 @@ function resolveStops(given: NonNullable<TaskSpec["stops"]>, refuse: Refuse): Re
   return stops;
 }
 
-function resolveResources(given: readonly Resource[], refuse: Refuse): readonly Resource[] {
+function resolveResources(given: TaskSpec["resources"], refuse: Refuse): readonly Resource[] {
+  if (!isGiven(given)) return NONE;
   const resources = given.map(({ name, mode }) => ({ name, mode }));
   if (resources.length > MAX_RESOURCES)
     refuse("resources", `are ${resources.length}, at most ${MAX_RESOURCES}`);
@@ -254,13 +258,19 @@ function resolveRunAt(runAt: Date | undefined, refuse: Refuse): Date | null {
   return new Date(ms);
 }
 
+const DEFAULT_POLICY: RetryPolicy = { attempts: 1, backoff: DEFAULT_BACKOFF, onLost: "retry" };
+
+function saysPolicy({ retry, onLost, timeouts }: TaskSpec): boolean {
+  return isGiven(retry) || isGiven(onLost) || isGiven(timeouts);
+}
+
 function resolvePolicy(spec: TaskSpec, refuse: Refuse): RetryPolicy {
-  const attempts = spec.retry?.attempts ?? 1;
+  const attempts = spec.retry?.attempts ?? DEFAULT_POLICY.attempts;
   if (!isWholeBetween(attempts, 1, MAX_ATTEMPTS)) {
     refuse("retry.attempts", `${attempts} is not a whole number from 1 to ${MAX_ATTEMPTS}`);
   }
   const backoff = resolveBackoff(spec.retry?.backoff ?? {}, refuse);
-  const onLost = spec.onLost ?? "retry";
+  const onLost = spec.onLost ?? DEFAULT_POLICY.onLost;
   if (!["retry", "fail", "resume"].includes(onLost))
     refuse("onLost", `"${shownName(String(onLost))}" is none of "retry", "fail" and "resume"`);
   const timeouts = resolveTimeouts(spec.timeouts ?? {}, refuse);

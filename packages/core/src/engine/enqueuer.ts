@@ -65,8 +65,11 @@ export async function prepareEnqueue(
   // Not by map, which passes over the holes of a list.
   const tasks = Array.from(specs, (spec, index) => resolveTaskSpec(spec, many ? `tasks[${index}]` : "task"));
   // What will be stored is what a schema sees, and its own to change.
-  for (const { kind, inputJson } of tasks)
-    await executors.get(kind)?.checkInput?.(JSON.parse(inputJson) as unknown);
+  for (const { kind, inputJson } of tasks) {
+    const executor = executors.get(kind);
+    // To wait for nothing would take a turn for each of them.
+    if (executor?.checkInput !== undefined) await executor.checkInput(JSON.parse(inputJson) as unknown);
+  }
   if (run !== null) requireRun(run, tasks.length);
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];
   const write: Write = async (tx) => {
