@@ -20,13 +20,21 @@ async function begin(): Promise<{ readonly client: pg.Client; readonly carried: 
   return { client, carried: [] };
 }
 
+async function written(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ tasks: number }>(
+    "SELECT count(*)::integer AS tasks FROM signalbox.task",
+  );
+  return rows[0]?.tasks ?? 0;
+}
+
 async function inBites(inputs: readonly unknown[]): Promise<readonly number[]> {
   const scheduler = await box.scheduler();
   const { client, carried } = await begin();
   const noting = {
     query: async (statement: { text: string; values: unknown[] }) => {
+      const before = await written(client);
       const answer = await client.query(statement);
-      if (statement.text.includes("INTO signalbox.task_run")) carried.push(answer.rows.length);
+      if (statement.text.includes("INTO signalbox.task_run")) carried.push((await written(client)) - before);
       return answer;
     },
   };

@@ -70,6 +70,46 @@ it("answers many in the order in which they were given, and their ids rise in th
   );
   expect(runId).toBeNull();
   expect(inputs.map(({ input }) => input)).toEqual(numbers);
+  const ids = taskRuns.map(({ taskRunId }) => taskRunId);
+  expect(ids).toEqual(ids.toSorted());
+});
+
+it("answers each of many with its own ids, also where they look different", async () => {
+  const scheduler = await box.scheduler();
+  const free = { kind: "echo", title: "free" };
+  const held = { kind: "echo", title: "held", resources: [exclusive("orders")] };
+  const given = [free, free, held, free, held, held].map((spec, input) => ({ ...spec, input }));
+
+  const { taskRuns } = await scheduler.enqueueMany(given);
+
+  const stored = await Promise.all(taskRuns.map(async ({ taskRunId }) => await scheduler.get(taskRunId)));
+  expect(stored.map(({ taskId, title, input, status }) => ({ taskId, title, input, status }))).toEqual(
+    given.map(({ title, input }, index) => ({
+      taskId: taskRuns[index]?.taskId,
+      title,
+      input,
+      status: taskRuns[index]?.status,
+    })),
+  );
+  expect(stored.map(({ status }) => status === "PENDING")).toEqual([false, false, true, false, true, true]);
+});
+
+it("makes ids of uuid version 7, by the database's clock, of which no two are the same", async () => {
+  const scheduler = await box.scheduler();
+  const specs = Array.from({ length: 300 }, (_, n) => echo.task(n, { priority: n % 3 }));
+
+  const answers = [await scheduler.enqueueMany(specs), await scheduler.enqueueMany(specs)];
+
+  const ids = answers.flatMap(({ taskRuns }) =>
+    taskRuns.flatMap(({ taskId, taskRunId }) => [taskId, taskRunId]),
+  );
+  expect(new Set(ids).size).toBe(1_200);
+  for (const id of ids)
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  const far = `SELECT count(*)::integer FROM signalbox.task_run
+                WHERE abs(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint
+                          - date_part('epoch', enqueued_at) * 1000) > 1000`;
+  expect(await box.value(far)).toBe(0);
 });
 
 it("puts many into one run that counts them", async () => {

@@ -18,6 +18,7 @@ import { readLog } from "../store/logs/read.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
+import { KEEP_PLANS } from "../store/session.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { listTaskRuns, readTaskRun } from "../store/task-runs/read.ts";
 import {
@@ -164,7 +165,7 @@ function enqueues(
       return enqueued;
     }
     if (plain !== null) return { runId: null, taskRuns: [await enqueueOne(plain)] };
-    const enqueued = await pool.transaction(write);
+    const enqueued = await pool.transaction(write, KEEP_PLANS);
     for (const channel of wakesFor(enqueued.taskRuns)) wakeups.send(channel);
     return enqueued;
   };

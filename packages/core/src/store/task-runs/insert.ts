@@ -1,16 +1,15 @@
 import { placesBehindVersions } from "../../domain/behind-version.ts";
-import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import { asRunId, type RunId, type TaskRunId } from "../../domain/ids.ts";
 import type { ResourceName } from "../../domain/resource.ts";
-import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
-import { arrayText } from "../array-text.ts";
+import type { ResolvedTask } from "../../domain/task-spec.ts";
 import type { Transaction } from "../database.ts";
 import { NEARLY_FULL } from "../notify.ts";
 import { preparedSql, type Statement, sql } from "../sql.ts";
+import { type CountedIds, DRAWN_BITS, DRAWN_CHARACTERS, idsAfter, SET_BIT } from "./counted-ids.ts";
 import { setQueueDeadlines } from "./fail-overdue.ts";
+import { columnsOf, type Form, formsOf } from "./forms.ts";
 
-export interface InsertedTaskRun {
-  readonly taskId: TaskId;
-  readonly taskRunId: TaskRunId;
+export interface InsertedTaskRun extends CountedIds {
   readonly status: "PENDING" | "AVAILABLE";
 }
 
@@ -47,9 +46,8 @@ export async function insertPlainTasks(
   tasks: readonly ResolvedTask[],
   { notifies }: { readonly notifies: boolean },
 ): Promise<readonly InsertedTaskRun[]> {
-  // Of several callers: each of these is by itself, and looked at by a pass.
-  const behind = tasks.map(() => null);
-  return (await tx.query(insertStatement(tasks, { runId: null, behind, notifies }))).map(toInserted);
+  // Of several callers: each is by itself, and a pass looks at it.
+  return await insertForms(tx, tasks, { runId: null, behind: [], notifies });
 }
 
 /** How many of these, from the first on, go in one bite. */
@@ -78,36 +76,44 @@ function* bitesOf(tasks: Iterable<ResolvedTask>): Generator<readonly ResolvedTas
 async function insertBite(
   tx: Transaction,
   tasks: readonly ResolvedTask[],
-  circumstances: Circumstances,
+  way: Way,
 ): Promise<readonly InsertedTaskRun[]> {
-  const inserted = (await tx.query(insertStatement(tasks, circumstances))).map(toInserted);
+  const inserted = await insertForms(tx, tasks, way);
   await setQueueDeadlines(tx, withQueueTimeout(inserted, tasks));
   return inserted;
 }
 
+/** Of the first task of a form. The others have the ids that follow, and the same status. */
 interface InsertedRow {
-  readonly taskId: string;
-  readonly taskRunId: string;
+  readonly firstId: string;
   readonly status: "PENDING" | "AVAILABLE";
 }
 
-function toInserted({ taskId, taskRunId, status }: InsertedRow): InsertedTaskRun {
-  return { taskId: asTaskId(taskId), taskRunId: asTaskRunId(taskRunId), status };
+async function insertForms(
+  tx: Transaction,
+  tasks: readonly ResolvedTask[],
+  way: Way,
+): Promise<readonly InsertedTaskRun[]> {
+  const forms = formsOf(tasks);
+  const rows = await tx.query(insertStatement(forms, way));
+  const inserted: InsertedTaskRun[] = [];
+  for (const [index, { firstId, status }] of rows.entries()) {
+    const count = forms[index]?.inputs.length ?? 0;
+    for (let after = 0; after < count; after += 1) inserted.push({ ...idsAfter(firstId, after), status });
+  }
+  return inserted;
 }
 
-interface Circumstances {
+interface Way {
   readonly runId: RunId | null;
-  /** Where each waits for a smaller version of the same transaction. */
+  /** Where each waits for a smaller version of the same transaction. The same for all of one form. */
   readonly behind: readonly (ResourceName | null)[];
   readonly notifies: boolean;
 }
 
-function insertStatement(
-  tasks: readonly ResolvedTask[],
-  { runId, behind, notifies }: Circumstances,
-): Statement<InsertedRow> {
-  const queues = new Map<string, number>();
-  for (const { queue } of tasks) if (!queues.has(queue)) queues.set(queue, queues.size + 1);
+function insertStatement(forms: readonly Form[], { runId, behind, notifies }: Way): Statement<InsertedRow> {
+  const queues = [...new Set(forms.map(({ task }) => task.queue))];
+  const of = columnsOf(forms, { queues, inRun: runId !== null });
   return preparedSql<InsertedRow>("insertTasks")`
     WITH rules (nos, apply) AS MATERIALIZED (
       -- What we see of the rules may be old by the time we commit: the numbers say which ones we saw.
@@ -116,36 +122,38 @@ function insertStatement(
                OR EXISTS (SELECT FROM signalbox.pause AS p WHERE p.over = 'queue' AND p.name = g.name AND paused)
                OR EXISTS (SELECT FROM signalbox.start_window AS w WHERE w.over = 'queue' AND w.name = g.name AND windows <> '[]')
                ORDER BY no)
-        FROM unnest(${[...queues.keys()]}::text[]) WITH ORDINALITY AS g (name, no)
+        FROM unnest(${queues}::text[]) WITH ORDINALITY AS g (name, no)
         LEFT JOIN signalbox.queue AS q ON q.name = g.name
+    ), first_id (drawn, number, enqueued_at) AS MATERIALIZED (
+      -- To draw each id would take as long as to write its row.
+      SELECT left(id, ${DRAWN_CHARACTERS}),
+             (('x' || right(id, 8))::bit(32)::bigint & ${DRAWN_BITS}::bigint) | ${SET_BIT}::bigint, clock_timestamp()
+        FROM (SELECT signalbox.new_id()::text AS id) AS one
     ), given AS MATERIALIZED (
-      SELECT ordinality, signalbox.new_id() AS task_id, signalbox.new_id() AS task_run_id,
-             clock_timestamp() AS enqueued_at, kind, title, input::jsonb AS input, priority, run_at,
-             string_to_array(version, '.')::bigint[] AS version, coalesce(resources::jsonb, '[]') AS resources,
-             policy::jsonb AS policy, out_of_order, g.queue, concurrency_key, rate, coalesce(tags::text[], '{}') AS tags,
-             stops, CASE WHEN run_at > clock_timestamp() THEN 'RUN_AT' WHEN behind IS NOT NULL THEN 'VERSION_ORDER' END AS gate,
-             behind, rules.nos[queue_no] AS rules_no, gated OR rules.apply[queue_no] AS gated,
-             CASE WHEN gated OR rules.apply[queue_no] THEN 'PENDING' ELSE 'AVAILABLE' END AS status
-        FROM rules
-       CROSS JOIN unnest(${tasks.map((task) => task.kind)}::text[],
-                    ${tasks.map((task) => task.title)}::text[],
-                    ${tasks.map((task) => task.inputJson)}::text[],
-                    ${tasks.map((task) => task.priority)}::smallint[],
-                    ${tasks.map((task) => task.runAt)}::timestamptz[],
-                    ${tasks.map((task) => task.version)}::text[],
-                    ${tasks.map(({ resources }) => (resources.length === 0 ? null : JSON.stringify(resources)))}::text[],
-                    ${tasks.map((task) => JSON.stringify(task.policy))}::text[],
-                    ${tasks.map((task) => isGated(task, runId !== null))}::boolean[],
-                    ${tasks.map((task) => task.queue)}::text[],
-                    ${tasks.map((task) => task.concurrencyKey)}::text[],
-                    ${tasks.map((task) => task.rate)}::text[],
-                    ${tasks.map(({ tags }) => (tags.length === 0 ? null : arrayText(tags)))}::text[],
-                    ${tasks.map(({ stops }) => (stops.length === 0 ? null : JSON.stringify(stops)))}::text[],
-                    ${tasks.map((task) => task.outOfOrder)}::boolean[],
-                    ${tasks.map((task) => queues.get(task.queue))}::integer[],
-                    ${behind}::text[])
-             WITH ORDINALITY AS g (kind, title, input, priority, run_at, version, resources, policy, gated,
-                                   queue, concurrency_key, rate, tags, stops, out_of_order, queue_no, behind)
+      SELECT is_first, (drawn || to_hex(number + 2 * n))::uuid AS task_id, (drawn || to_hex(number + 2 * n + 1))::uuid AS task_run_id,
+             enqueued_at, input, kind, queue, priority, gated, status, rules_no, run_at, title, version, resources, policy,
+             out_of_order, concurrency_key, rate, tags, stops, behind,
+             CASE WHEN run_at > enqueued_at THEN 'RUN_AT' WHEN behind IS NOT NULL THEN 'VERSION_ORDER' END AS gate
+        FROM first_id
+       CROSS JOIN (
+             SELECT kind, queue, priority, gated OR rules.apply[queue_no] AS gated,
+                    CASE WHEN gated OR rules.apply[queue_no] THEN 'PENDING' ELSE 'AVAILABLE' END AS status,
+                    rules.nos[queue_no] AS rules_no, run_at, title, string_to_array(version, '.')::bigint[] AS version,
+                    coalesce(resources::jsonb, '[]') AS resources, policy::jsonb AS policy, out_of_order,
+                    concurrency_key, rate, coalesce(tags::text[], '{}') AS tags, stops, inputs, before, behind
+               FROM rules
+              CROSS JOIN unnest(${of.kind}::text[], ${of.title}::text[], ${of.inputs}::text[], ${of.before}::integer[],
+                                ${of.priority}::smallint[], ${of.runAt}::timestamptz[], ${of.version}::text[],
+                                ${of.resources}::text[], ${of.policy}::text[], ${of.gated}::boolean[], ${of.queue}::text[],
+                                ${of.concurrencyKey}::text[], ${of.rate}::text[], ${of.tags}::text[], ${of.stops}::text[],
+                                ${of.outOfOrder}::boolean[], ${of.queueNo}::integer[],
+                                ${forms.map(({ before }) => behind[before])}::text[])
+                    AS g (kind, title, inputs, before, priority, run_at, version, resources, policy, gated, queue,
+                          concurrency_key, rate, tags, stops, out_of_order, queue_no, behind)
+             OFFSET 0) AS form             -- so that this is worked out for each form and not for each of its tasks
+       CROSS JOIN LATERAL (
+             SELECT before + no - 1 AS n, no = 1 AS is_first, input
+               FROM jsonb_array_elements(inputs::jsonb) WITH ORDINALITY AS g (input, no)) AS e
     ), new_task AS (
       INSERT INTO signalbox.task
              (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
@@ -184,11 +192,12 @@ function insertStatement(
         FROM given CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text)
        WHERE version IS NOT NULL
     )
-    SELECT task_id AS "taskId", task_run_id AS "taskRunId", status,
+    SELECT task_id AS "firstId", status,
            CASE WHEN ${notifies} AND (SELECT pg_notification_queue_usage()) < ${NEARLY_FULL}
                 THEN pg_notify(CASE WHEN gated THEN 'signalbox_gate' ELSE 'signalbox_ready' END, '') END AS told
       FROM given
-     ORDER BY ordinality
+     WHERE is_first
+     ORDER BY task_id
   `;
 }
 
@@ -196,10 +205,12 @@ function withQueueTimeout(
   inserted: readonly InsertedTaskRun[],
   tasks: readonly ResolvedTask[],
 ): readonly { readonly taskRunId: TaskRunId; readonly queuedMs: number }[] {
-  return inserted.flatMap(({ taskRunId }, index) => {
+  const bounded: { readonly taskRunId: TaskRunId; readonly queuedMs: number }[] = [];
+  for (const [index, { taskRunId }] of inserted.entries()) {
     const queuedMs = tasks[index]?.policy.timeouts?.queuedMs;
-    return queuedMs === undefined ? [] : [{ taskRunId, queuedMs }];
-  });
+    if (queuedMs !== undefined) bounded.push({ taskRunId, queuedMs });
+  }
+  return bounded;
 }
 
 /** Which of these rates nobody has set. */
