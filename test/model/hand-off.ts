@@ -23,9 +23,9 @@ export function heldAlone(taskRun: ModelTaskRun): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** They have ended, and no attempt follows them. */
+/** It has ended, and no attempt follows it. One of a run hands nothing on. */
 export function handOff({ model, coverage }: Scene, taskRun: ModelTaskRun, names: readonly string[]): void {
-  if (isOpen(taskRun) || newestOf(taskRun.task) !== taskRun) return;
+  if (isOpen(taskRun) || newestOf(taskRun.task) !== taskRun || taskRun.task.run !== null) return;
   for (const name of names) {
     const next = nextAt(model, name);
     if (next === null || !waitsForNothingElse(next, name, model)) continue;

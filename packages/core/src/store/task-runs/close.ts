@@ -64,13 +64,15 @@ async function openGates(tx: Transaction, ended: readonly EndedTaskRun[], handOf
   );
   const ids = ended.map(({ taskRunId }) => taskRunId);
   const last = ended.filter(({ next }) => next === null);
+  // Who comes after a task of a run is of a run too, as good as always, and has its limit to pass.
+  const handing = last.filter(({ runId }) => runId === null);
   const done = ended.filter(({ status }) => status === "DONE").map(({ taskRunId }) => taskRunId);
   // In this order, though nobody waits in between: who goes on has the smallest version then, and keeps what it was handed.
   const [closed, handedOff, freed] = await Promise.all([
     closeVersions(tx, ids, done),
     handOff(
       tx,
-      last.map(({ taskRunId }) => taskRunId),
+      handing.map(({ taskRunId }) => taskRunId),
     ),
     releaseHolds(
       tx,
