@@ -4,7 +4,7 @@
  */
 
 import { SchedulerError } from "../domain/errors.ts";
-import { isFromServer, type Pool } from "../store/database.ts";
+import { isRefusal, type Pool } from "../store/database.ts";
 import { missesSchema, tellDriverError } from "../store/driver-error.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 
@@ -37,7 +37,7 @@ export function callersPool(pool: Pool, place: string, instanceName: string): Po
             return answer;
           } catch (error) {
             // The COMMIT went with it; but what the server refuses, it rolls back.
-            mayBeDone = !isFromServer(error);
+            mayBeDone = !isRefusal(error);
             throw error;
           }
         }, first);

@@ -156,6 +156,21 @@ describe("a transaction that is sent at once", () => {
     expect(await pool.transaction(backendOf)).toBe(pid);
   });
 
+  it("tells what failed, whoever of those that went together is heard first", async () => {
+    const failing = open().transaction(async (tx) => {
+      await write(tx, 1);
+      const first = write(tx, 1);
+      const second = write(tx, 2);
+      const afterTheOther = first.catch(async (error: unknown) => {
+        await second.catch(() => {});
+        throw error;
+      });
+      await Promise.all([afterTheOther, second]);
+    });
+
+    await expect(failing).rejects.toMatchObject({ code: "23505" });
+  });
+
   it("writes nothing where the BEGIN itself failed", async () => {
     const failing = open().atOnce(async (tx) => await write(tx, 1), "COMMIT; SELECT 1 / 0");
 

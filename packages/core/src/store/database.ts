@@ -148,6 +148,7 @@ async function inTransaction<Result>(
   let failure: Error | undefined;
   let committed: Promise<unknown> | undefined;
   let isOver = false;
+  let firstFailure: unknown = null;
   try {
     // Through a pooler nothing keeps a statement that follows a BEGIN which failed from being carried out by itself.
     if (!isDirect) await client.query(begin);
@@ -156,7 +157,11 @@ async function inTransaction<Result>(
       const begun = isDirect ? watchedLater(client.query(begin)) : Promise.resolve();
       const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
         if (committed !== undefined || isOver) throw new Error(`${statement.name} comes after the COMMIT`);
-        const [, answer] = await Promise.all([begun, send(statement)]);
+        const sent = send(statement);
+        sent.catch((error: unknown) => {
+          firstFailure ??= error;
+        });
+        const [, answer] = await Promise.all([begun, sent]);
         return answer.rows as Row[];
       };
       const working = work({ isTransaction: true, query });
@@ -171,8 +176,10 @@ async function inTransaction<Result>(
     return result;
   } catch (error) {
     isOver = true;
-    failure = await rollBack(client, error);
-    throw error;
+    // Of statements that went together those behind the one that failed say only that: who hears them first knows nothing.
+    const cause = isOfClass(error, /^25P02$/) ? (firstFailure ?? error) : error;
+    failure = await rollBack(client, cause);
+    throw cause;
   } finally {
     client.release(failure);
   }
@@ -214,9 +221,12 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   }
 }
 
-/** The server's own word on a statement; otherwise it got no further than the way there or back. */
-export function isFromServer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError;
+/**
+ * The server's own word on a statement, and on what went with it. Not where it speaks of the connection: a pooler says in
+ * its name that it has lost it, perhaps after a COMMIT.
+ */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !isOfClass(error, /^(?:08|57P)/);
 }
 
 /** The server could not store a value as it is: no second try will change that. */
