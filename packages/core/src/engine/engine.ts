@@ -24,7 +24,7 @@ import { Memberships } from "./membership.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import { createSettler, type Settler } from "./settler.ts";
-import type { Emit } from "./telemetry.ts";
+import { type Emit, unheard } from "./telemetry.ts";
 import type { Wakeups } from "./wakeups.ts";
 
 export interface EngineDeps {
@@ -66,7 +66,8 @@ export interface Engine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { pool, settings, wakeups, emit } = deps;
+  const { pool, settings, wakeups } = deps;
+  const emit = settings.onEvent === unheard ? unheard : deps.emit;
   const wake = (loop: LoopName): void => loops[loop].wake();
   const memberships = new Memberships({
     pool,
@@ -80,15 +81,20 @@ export function createEngine(deps: EngineDeps): Engine {
   const processes = createProcesses();
   const onError = (error: unknown, loop: string): void => emit({ type: "loop.failed", loop, error });
   const onPassed = (loop: string, tookMs: number): void => emit({ type: "loop.passed", loop, tookMs });
-  const parts: EngineParts = { ...deps, memberships, settler, logs, processes, wake, onPassed, onError };
+  const parts: EngineParts = {
+    ...deps,
+    emit,
+    memberships,
+    settler,
+    logs,
+    processes,
+    wake,
+    onPassed,
+    onError,
+  };
   const loops = loopsOf(parts);
   const health = keepHealth({ memberships, slots: settings.slots, emit });
-  wakeups.on("signalbox_gate", () => wake("promoter"));
-  wakeups.on("signalbox_ready", () => wake("claimer"));
-  wakeups.on("signalbox_cancel", () => {
-    wake("reconciler");
-    wake("poller");
-  });
+  wakeBy(wakeups, wake);
 
   return {
     start: async () => {
@@ -119,6 +125,15 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     health: health.read,
   };
+}
+
+function wakeBy(wakeups: Wakeups, wake: EngineParts["wake"]): void {
+  wakeups.on("signalbox_gate", () => wake("promoter"));
+  wakeups.on("signalbox_ready", () => wake("claimer"));
+  wakeups.on("signalbox_cancel", () => {
+    wake("reconciler");
+    wake("poller");
+  });
 }
 
 function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {

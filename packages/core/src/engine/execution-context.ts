@@ -7,6 +7,16 @@ import type { ExecutionTools } from "./execution-tools.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import { sentenceOn } from "./not-json.ts";
 
+const OF = Symbol("of");
+
+/** One for all of them: an object with a getter of its own is of a shape of its own, and costs more than all the rest. */
+const SIGNAL: PropertyDescriptor & ThisType<{ readonly [OF]: HeldClaim }> = {
+  enumerable: true,
+  get() {
+    return this[OF].stop.signal;
+  },
+};
+
 /** With members of its own: handlers may copy it to add to it. */
 export function contextOf(
   held: HeldClaim,
@@ -15,21 +25,18 @@ export function contextOf(
   tools: ExecutionTools,
 ): ExecutionContext {
   const { taskRunId, taskId, attempt, claimNo } = held.claim;
-  return {
+  const context: Omit<ExecutionContext, "signal"> & { readonly [OF]: HeldClaim } = {
     taskRunId,
     taskId,
     attempt,
     fence: claimNo,
     progress,
-    get signal() {
-      return held.stop.signal;
+    log: (content, stream) => tools.log(content, stream),
+    processes: {
+      makeFolder: async () => await tools.processes.makeFolder(),
+      start: async (spec) => await tools.processes.start(spec),
     },
-    get log() {
-      return tools.log;
-    },
-    get processes() {
-      return tools.processes;
-    },
+    [OF]: held,
     keepHandle: async (handle, { deadlineInMs }) => {
       if (executor.poll === undefined)
         throw new TypeError(`"${executor.kind}" has no poll: nobody could use a handle`);
@@ -45,4 +52,6 @@ export function contextOf(
       held.handle = "kept";
     },
   };
+  return Object.defineProperty(context, "signal", SIGNAL) as typeof context &
+    Pick<ExecutionContext, "signal">;
 }

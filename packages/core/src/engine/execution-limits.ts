@@ -15,7 +15,8 @@ export interface ExecutionLimits {
   readonly clear: () => void;
 }
 
-const NO_LIMITS: ExecutionLimits = { progress: () => {}, clear: () => {} };
+/** Of most. */
+export const NO_LIMITS: ExecutionLimits = { progress: () => {}, clear: () => {} };
 
 /** On the main loop. While that is blocked, the lease's thread and the warden watch the running timeout instead. */
 export function limitExecution(held: HeldClaim): ExecutionLimits {
@@ -86,28 +87,37 @@ export interface ExecutionEnd {
   readonly isStuck: boolean;
 }
 
-/** What an execution came to; of one that does not obey, what is to become of it while it still runs. */
-export async function endOf(
+export interface Execution {
+  readonly work: Promise<Outcome>;
+  readonly obeyMs: number;
+  readonly instanceName: string;
+}
+
+/**
+ * Tells once what an execution came to; of one that does not obey, what is to become of it while it still runs. By a call
+ * and not by a promise: it is done for every task.
+ */
+export function onEnd(
   held: HeldClaim,
-  work: Promise<Outcome>,
-  obeyMs: number,
-  instanceName: string,
-): Promise<ExecutionEnd> {
-  return await new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const end = (outcome: Outcome): void => {
-      clearTimeout(timer);
-      resolve({ outcome, isStuck: false });
-    };
-    held.stop.onStop(() => {
-      if (!Number.isFinite(obeyMs)) return;
-      const giveUp = (): void =>
-        resolve({ outcome: outcomeOfStuck(held, obeyMs, instanceName), isStuck: true });
-      timer = setTimeout(giveUp, obeyMs);
-    });
-    // Whatever a handler does is an outcome, also what nobody thought of.
-    work.then(end, () => end(STRANGE));
+  { work, obeyMs, instanceName }: Execution,
+  tell: (end: ExecutionEnd) => void,
+): void {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const end = (outcome: Outcome): void => {
+    clearTimeout(timer);
+    if (!isOver) tell({ outcome, isStuck: false });
+    isOver = true;
+  };
+  held.stop.onStop(() => {
+    if (!Number.isFinite(obeyMs)) return;
+    timer = setTimeout(() => {
+      isOver = true;
+      tell({ outcome: outcomeOfStuck(held, obeyMs, instanceName), isStuck: true });
+    }, obeyMs);
   });
+  // Whatever a handler does is an outcome, also what nobody thought of.
+  work.then(end, () => end(STRANGE));
 }
 
 const STRANGE: Outcome = {

@@ -76,6 +76,8 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
     wake: () => {
       woken = true;
       endRest?.();
+      // Once is enough: whoever wakes it often in one turn of the event loop does so for every task.
+      endRest = null;
     },
     stop: async () => {
       stopping = true;

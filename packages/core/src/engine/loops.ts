@@ -5,7 +5,7 @@ import type { TaskRunId } from "../domain/ids.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { msUntilNextPoll } from "../store/outside-jobs/take.ts";
 import { isAnyReady } from "../store/task-runs/claim.ts";
-import { beginExecution } from "./begin-execution.ts";
+import { beginExecutions } from "./begin-execution.ts";
 import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
 import { createLoop, type Loop } from "./loop.ts";
@@ -109,7 +109,7 @@ export function claimerLoop(parts: EngineParts): Loop {
         // What comes while the instance leaves is not started: it goes back unharmed.
         isTrusted: () => lease.isTrusted() && !memberships.leaving,
       });
-      for (const each of claimed) beginExecution(parts, life, each);
+      beginExecutions(parts, life, claimed);
       // Of their runs fewer are AVAILABLE now, and others may have waited for that.
       if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
       if (held.freeSlots(slots) < 1) return "rest";
@@ -135,7 +135,7 @@ export function pollerLoop(parts: EngineParts): Loop {
       const { instanceId, held, lease } = life;
       const isTrusted = (): boolean => lease.isTrusted() && !memberships.leaving;
       const taken = await takeDueOnce({ pool, instanceId, kinds, held, isTrusted });
-      for (const each of taken) beginExecution(parts, life, each);
+      beginExecutions(parts, life, taken);
       // The first that has answered wakes us.
       if (freePolls(held) < 1) return "rest";
       return soon(await msUntilNextPoll(pool, kinds), settings.pollIntervalMs);

@@ -21,7 +21,7 @@ import {
 import type { ClaimedJob } from "../store/task-runs/claim.ts";
 import { messageOf, storable } from "./error-message.ts";
 import { contextOf } from "./execution-context.ts";
-import { goesOnOutside, limitExecution, POLL_AT_ONCE } from "./execution-limits.ts";
+import { goesOnOutside, limitExecution, NO_LIMITS, POLL_AT_ONCE } from "./execution-limits.ts";
 import type { ExecutionTools } from "./execution-tools.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import { ignoreRejection } from "./ignore-rejection.ts";
@@ -32,7 +32,8 @@ const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
 /** An outside job that could not be asked is asked again after this. */
 const POLL_AGAIN_MS = 10_000;
 
-export async function execute(
+/** Not async, and neither is `run`: of the promises that this makes for every task, each has a reason. */
+export function execute(
   held: HeldClaim,
   executors: ReadonlyMap<string, Executor>,
   instanceName: string,
@@ -42,32 +43,35 @@ export async function execute(
   const executor = executors.get(claim.kind);
   if (executor === undefined) {
     const error = new SchedulerError("UNKNOWN_EXECUTOR", { kind: claim.kind, known: [...executors.keys()] });
-    return { kind: "failed", code: error.code, message: error.message, retryable: false };
+    return Promise.resolve({ kind: "failed", code: error.code, message: error.message, retryable: false });
   }
   const limits = limitExecution(held);
   const context = contextOf(held, executor, limits.progress, tools);
-  try {
-    return claim.job === null
-      ? await run(held, executor, context, instanceName)
-      : await ask(claim.job, executor, context);
-  } finally {
-    limits.clear();
-  }
+  const work =
+    claim.job === null ? run(held, executor, context, instanceName) : ask(claim.job, executor, context);
+  return limits === NO_LIMITS ? work : work.finally(limits.clear);
 }
 
-async function run(
+function run(
   held: HeldClaim,
   executor: Executor,
   context: ExecutionContext,
   instanceName: string,
 ): Promise<Outcome> {
+  const failedBy = (error: unknown): Outcome =>
+    stopped(held, error, instanceName) ?? deferred(error) ?? failed(error, executor, held.claim.attempt);
+  const endedWith = (output: unknown): Outcome => {
+    try {
+      return output instanceof LetGo ? letGo(output, executor) : succeeded(output);
+    } catch (error) {
+      return failedBy(error);
+    }
+  };
   try {
-    const output: unknown = await executor.execute(held.claim.input, context);
-    return output instanceof LetGo ? letGo(output, executor) : succeeded(output);
+    // Whatever an executor of somebody else's answers instead of a promise.
+    return Promise.resolve(executor.execute(held.claim.input, context)).then(endedWith, failedBy);
   } catch (error) {
-    return (
-      stopped(held, error, instanceName) ?? deferred(error) ?? failed(error, executor, held.claim.attempt)
-    );
+    return Promise.resolve(failedBy(error));
   }
 }
 
@@ -150,8 +154,11 @@ async function endOutside(
   return outcome;
 }
 
+const NOTHING_TO_TELL: Outcome = { kind: "succeeded", output: null };
+
 function succeeded(output: unknown): Outcome {
-  const written = writeJson(output ?? null);
+  if (output === undefined || output === null) return NOTHING_TO_TELL;
+  const written = writeJson(output);
   // A copy: what the handler does with its object afterwards must not reach the database unchecked.
   if (written.kind === "written") return { kind: "succeeded", output: JSON.parse(written.text) as unknown };
   const message = sentenceOn("The output", written);

@@ -6,7 +6,7 @@ import { callable, listOf, number, objectOf, openObjectOf, type Shape, text } fr
 import { requireName } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import { placeOf } from "../store/database-place.ts";
-import type { SchedulerEvent } from "./telemetry.ts";
+import { type SchedulerEvent, unheard } from "./telemetry.ts";
 
 /** Everything but `databaseUrl` has a default that suits a service. */
 export interface SchedulerOptions {
@@ -108,7 +108,7 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     keepDoneMs: options.keepDoneMs ?? 604_800_000,
     keepFailedMs: options.keepFailedMs ?? 2_592_000_000,
     keepCanceledMs: options.keepCanceledMs ?? 604_800_000,
-    onEvent: options.onEvent ?? (() => {}),
+    onEvent: options.onEvent ?? unheard,
   };
   requireSettings(settings);
   return settings;

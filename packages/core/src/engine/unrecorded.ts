@@ -3,6 +3,7 @@
  * in the order of their ids, and nothing that would keep the others from being recorded for ever. A part of the settler.
  */
 
+import type { TaskRunId } from "../domain/ids.ts";
 import { type Finished, isOf } from "./finished.ts";
 
 export class Unrecorded {
@@ -30,12 +31,25 @@ export class Unrecorded {
     if (this.#alone.length > 0) return this.#alone.slice(0, 1);
     const [first] = this.#waiting;
     if (first === undefined) return this.#refused.slice(0, 1);
-    const ofOneKind = this.#waiting.filter((each) => isOf(each, first.decision.kind));
-    return oncePerTaskRun(ofOneKind).slice(0, batchSize);
+    const batch: Finished[] = [];
+    const chosen = new Set<TaskRunId>();
+    for (const each of this.#waiting) {
+      if (batch.length >= batchSize) break;
+      // A claim that was undone by a failover and the one that came after it end apart: a statement knows them by their task run.
+      if (!isOf(each, first.decision.kind) || chosen.has(each.claim.taskRunId)) continue;
+      chosen.add(each.claim.taskRunId);
+      batch.push(each);
+    }
+    return batch;
   }
 
   /** They are recorded, or not ours any more. */
   remove(batch: readonly Finished[]): void {
+    // Nearly always the first that came.
+    if (batch.every((each, index) => each === this.#waiting[index])) {
+      this.#waiting = this.#waiting.slice(batch.length);
+      return;
+    }
     const gone = new Set(batch);
     const stays = (each: Finished): boolean => !gone.has(each);
     this.#waiting = this.#waiting.filter(stays);
@@ -48,10 +62,4 @@ export class Unrecorded {
     this.remove(batch);
     (batch.length === 1 ? this.#refused : this.#alone).push(...batch);
   }
-}
-
-/** A claim that was undone by a failover and the one that came after it end apart: a statement knows them by their task run. */
-function oncePerTaskRun(finished: readonly Finished[]): readonly Finished[] {
-  const first = new Map(finished.toReversed().map((each) => [each.claim.taskRunId, each]));
-  return finished.filter((each) => first.get(each.claim.taskRunId) === each);
 }

@@ -73,12 +73,22 @@ export function defineTask<Input, Parsed>(
     checkInput: async (input) => {
       await parse(input);
     },
-    execute: async (input, context) =>
-      await run(isGiven(schema) ? await parse(input) : (input as Parsed), context),
+    execute: isGiven(schema)
+      ? async (input, context) => await run(await parse(input), context)
+      : (input, context) => promiseOf(() => run(input as Parsed, context)),
     ...(isGiven(retryOn) ? { decideRetry: retryOn } : {}),
     ...(isGiven(poll) ? { poll } : {}),
     ...(isGiven(cancelOutside) ? { cancelOutside } : {}),
   };
+}
+
+/** As an async function would make one, without a turn of its own for every task: most handlers are one already, or answer at once. */
+function promiseOf(act: () => unknown): Promise<unknown> {
+  try {
+    return Promise.resolve(act());
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 export function requireKind(kind: string): void {

@@ -7,7 +7,7 @@ import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts"
 import type { KeepMs } from "../domain/retention.ts";
 import type { Outcome } from "../domain/settlement.ts";
 import { claimOnce } from "../engine/claimer.ts";
-import { endOf } from "../engine/execution-limits.ts";
+import { type ExecutionEnd, onEnd } from "../engine/execution-limits.ts";
 import { type ExecutionTools, LentTools } from "../engine/execution-tools.ts";
 import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
 import { createLogWriter } from "../engine/log-writer.ts";
@@ -236,7 +236,9 @@ async function outcomeOf(
 ): Promise<Outcome> {
   const work = execute(each, executors, name, tools);
   void work.finally(() => held.endExecution(each));
-  const { outcome, isStuck } = await endOf(each, work, patienceMs, name);
+  const { outcome, isStuck } = await new Promise<ExecutionEnd>((resolve) =>
+    onEnd(each, { work, obeyMs: patienceMs, instanceName: name }, resolve),
+  );
   await tools.end();
   if (isStuck) held.markStuck(each);
   return outcome;
