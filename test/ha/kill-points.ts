@@ -90,6 +90,7 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
   ],
   rules: ["holdForRunning", "markRunningInQueue", "outdateReady", "beginRecall", "goOnAfter"],
   wakes: ["wakeGates", "wakeGatesAt", "takeWakes"],
+  "successes of several claims, where else those of one are": ["succeedMixedTaskRuns"],
   ends: [
     "storeResults",
     "insertNextAttempts",

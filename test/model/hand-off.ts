@@ -54,17 +54,17 @@ function versionsUpTo({ task }: ModelTaskRun, name: string, model: Model): reado
 }
 
 function waitsForNothingElse(taskRun: ModelTaskRun, name: string, model: Model): boolean {
-  const { run, wish } = taskRun.task;
-  const [wanted, ...others] = wish.resources;
-  const isForThisAlone = wanted?.name === name && wanted.mode === "exclusive" && others.length === 0;
-  const isLimited = run !== null || wish.concurrencyKey !== null || wish.rated;
-  // Where there are windows, or a limit of the queue, a pass decides, whatever they say at the moment.
-  const isRuled =
-    queueLimit(model, wish.queue) > 0 ||
-    model.windows.has(`queue:${wish.queue}`) ||
-    model.windows.has(`resource:${name}`);
-  if (!isForThisAlone || isLimited || isRuled || isBelowDone(taskRun, name, model)) return false;
+  const { resources } = taskRun.task.wish;
+  const isForThisAlone = resources.length === 1 && modeAt(taskRun, name) === "exclusive";
+  if (!isForThisAlone || isLimited(taskRun, name, model) || isBelowDone(taskRun, name, model)) return false;
   return causesOf(taskRun, model, parkedAtResource).length === 0;
+}
+
+/** Where there are windows, or a limit, a pass decides, whatever they say at the moment. */
+function isLimited({ task: { run, wish } }: ModelTaskRun, name: string, model: Model): boolean {
+  const byItself = run !== null || wish.concurrencyKey !== null || wish.rated;
+  const hasWindows = [`queue:${wish.queue}`, `resource:${name}`].some((scope) => model.windows.has(scope));
+  return byItself || hasWindows || queueLimit(model, wish.queue) > 0;
 }
 
 /** Also where it may start below them. */

@@ -56,13 +56,16 @@ async function bring(
     const first = addAttempt(task, { interruptions: 0, later: task.wish.later });
     first.taskRunId = taskRunId;
     if (!isGated(task, model)) first.status = "AVAILABLE";
-    const behind = firstBehind(task.wish, wishes);
-    if (behind !== null && first.parked === null) {
-      first.parked = { gate: "VERSION_ORDER", key: behind };
-      took(coverage, "enqueued behind a version");
-    }
+    if (parkBehind(first, wishes)) took(coverage, "enqueued behind a version");
     expect(status, `${labelOf(first)} as it was enqueued`).toBe(first.status);
   }
+  return true;
+}
+
+function parkBehind(first: ModelTaskRun, wishes: readonly Wish[]): boolean {
+  const behind = firstBehind(first.task.wish, wishes);
+  if (behind === null || first.parked !== null) return false;
+  first.parked = { gate: "VERSION_ORDER", key: behind };
   return true;
 }
 

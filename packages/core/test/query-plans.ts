@@ -13,10 +13,11 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** The plans of every statement that the work sends. Each answers nothing, so some need not send all of theirs. */
+/** The plans of every statement that the work sends. Each answers nothing, so some need not send all of theirs. `first` goes with the BEGIN. */
 export async function plansSentBy(
   pool: Pool,
   work: (tx: Transaction) => Promise<unknown>,
+  first?: string,
 ): Promise<ReadonlyMap<string, readonly PlanNode[]>> {
   const plans = new Map<string, readonly PlanNode[]>();
   await pool.transaction(async (tx) => {
@@ -36,7 +37,7 @@ export async function plansSentBy(
         return [];
       },
     });
-  });
+  }, first);
   return plans;
 }
 

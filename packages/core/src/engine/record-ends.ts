@@ -16,7 +16,7 @@ import {
 } from "../store/task-runs/settle.ts";
 import { messageOf } from "./error-message.ts";
 import { type DecisionOf, type Finished, forgetBatchesOf, namedOf } from "./finished.ts";
-import type { Emit } from "./telemetry.ts";
+import { type Emit, unheard } from "./telemetry.ts";
 
 type Ended = Finished<DecisionOf<"end">>;
 
@@ -37,36 +37,57 @@ interface Answers {
 
 export async function recordEnds(pool: Pool, batch: readonly Ended[], emit: Emit): Promise<Recorded> {
   const plainly = await settlePlainly(pool, batch);
-  const rest = batch.filter(({ claim }) => !plainly.has(claim.taskRunId));
-  const answers =
-    rest.length === 0
-      ? NO_ANSWERS
-      : await pool.transaction(async (tx) => await record(tx, rest), `${KEEP_PLANS}; ${SHARE_CLAIM_LOCK}`);
-  const { before, handedOff, opensGates } = answers;
-  const settled = new Map([...plainly, ...answers.settled]);
-  for (const finished of batch) tellEnd(emit, finished, { settled, before });
-  if (handedOff.length > 0) emit({ type: "task_run.promoted", taskRunIds: handedOff });
-  return { opensGates, handsOff: handedOff.length > 0 };
+  const answers = plainly.length === batch.length ? NO_ANSWERS : await settleRest(pool, batch, plainly);
+  if (emit !== unheard) tell(emit, batch, plainly, answers);
+  return { opensGates: answers.opensGates, handsOff: answers.handedOff.length > 0 };
 }
 
 const NO_ANSWERS: Answers = { settled: new Map(), before: new Map(), handedOff: [], opensGates: false };
 
-/** Where all of them are plain successes, in one round trip. Those that are missing in the answer are settled as ever. */
-async function settlePlainly(pool: Pool, batch: readonly Ended[]): Promise<Answers["settled"]> {
-  const requests = batch.map(requestOf);
-  const owner = requests.every(isPlainSuccess) ? onlyOwnerOf(batch) : null;
-  if (owner === null) return new Map();
-  const [rows] = await pool.atOnce(
-    async (tx) => await Promise.all([succeedTaskRuns(tx, owner, requests), forgetBatchesOf(tx, batch)]),
-  );
-  return new Map(rows.map((row) => [row.taskRunId, row]));
+function tell(
+  emit: Emit,
+  batch: readonly Ended[],
+  plainly: readonly TaskRunId[],
+  { before, handedOff, ...rest }: Answers,
+): void {
+  const settled = new Map([...plainly.map((id) => [id, succeeded(id)] as const), ...rest.settled]);
+  for (const finished of batch) tellEnd(emit, finished, { settled, before });
+  if (handedOff.length > 0) emit({ type: "task_run.promoted", taskRunIds: handedOff });
 }
 
-/** Null where one of them is gated, or where they are of two lives of the instance. */
+function succeeded(taskRunId: TaskRunId): SettledTaskRun {
+  return { taskRunId, status: "DONE", nextTaskRunId: null };
+}
+
+/** Where all of them are plain successes, in one round trip. Those that are missing in the answer are settled as ever. */
+async function settlePlainly(pool: Pool, batch: readonly Ended[]): Promise<readonly TaskRunId[]> {
+  const owner = batch.every(isPlain) ? onlyOwnerOf(batch) : null;
+  if (owner === null) return [];
+  const claims = batch.map(({ claim }) => claim);
+  const [ended] = await pool.atOnce(
+    async (tx) => await Promise.all([succeedTaskRuns(tx, owner, claims), forgetBatchesOf(tx, batch)]),
+  );
+  return ended;
+}
+
+function isPlain({ claim, decision, outside }: Ended): boolean {
+  return !claim.gated && claim.runId === null && !outside && isPlainSuccess(decision.settlement);
+}
+
+/** Null where they are of two lives of the instance. */
 function onlyOwnerOf(batch: readonly Ended[]): InstanceId | null {
   const [first] = batch;
-  const isLikeFirst = ({ claim, held }: Ended): boolean => !claim.gated && held === first?.held;
-  return first !== undefined && batch.every(isLikeFirst) ? first.claimedBy : null;
+  return first !== undefined && batch.every(({ held }) => held === first.held) ? first.claimedBy : null;
+}
+
+async function settleRest(
+  pool: Pool,
+  batch: readonly Ended[],
+  plainly: readonly TaskRunId[],
+): Promise<Answers> {
+  const settled = new Set(plainly);
+  const rest = batch.filter(({ claim }) => !settled.has(claim.taskRunId));
+  return await pool.transaction(async (tx) => await record(tx, rest), `${KEEP_PLANS}; ${SHARE_CLAIM_LOCK}`);
 }
 
 /** The end of one whose result the database refuses, whatever that was: to send it again would change nothing. */

@@ -3,7 +3,7 @@ import { broken, echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { loseAnswers } from "../../test/unheard.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
-import type { InstanceId, RunId } from "../domain/ids.ts";
+import { asTaskRunId, type InstanceId, type RunId } from "../domain/ids.ts";
 import { exclusive } from "../domain/resource.ts";
 import type { Settlement } from "../domain/settlement.ts";
 import { defineTask, NonRetryableError } from "../executors/define-task.ts";
@@ -240,6 +240,13 @@ describe.each<[what: string, settle: (tx: Transaction, request: SettleRequest) =
   [
     "a plain success is refused",
     async (tx, request) => [...(await succeedTaskRuns(tx, request.claimedBy, [request]))],
+  ],
+  [
+    "a plain success among those of other claims is refused",
+    async (tx, request) => {
+      const other = { taskRunId: asTaskRunId("00000000-0000-7000-8000-000000000001"), claimNo: -1 };
+      return [...(await succeedTaskRuns(tx, request.claimedBy, [request, other]))];
+    },
   ],
 ])("%s", (_, settle) => {
   /** One task run that `scheduler` has claimed, with the request that would settle it. */

@@ -9,7 +9,7 @@ import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
 import { CLOSE_PATIENCE_MS, destroy } from "./end-client.ts";
 import { type Primaries, rememberPrimaries } from "./primaries.ts";
-import { KEEP_PLANS, sessionTexts } from "./session.ts";
+import { IN_INDEX_ORDER, KEEP_PLANS, sessionTexts } from "./session.ts";
 import type { Statement } from "./sql.ts";
 
 /** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
@@ -85,7 +85,11 @@ export function openPool(options: PoolOptions): Pool {
     },
     atOnce: async (work, first) => {
       const taken = await take(pool, primaries);
-      const begin = `${beginOf(taken, KEEP_PLANS)}${first === undefined ? "" : `; ${first}`}`;
+      const begin = [
+        beginOf(taken, KEEP_PLANS),
+        IN_INDEX_ORDER,
+        ...(first === undefined ? [] : [first]),
+      ].join("; ");
       return await inTransaction(taken, begin, work, { commitsAtOnce: true });
     },
     snapshot: async (work) =>

@@ -19,6 +19,7 @@ import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findHolders } from "./rules/recall.ts";
 import { countDownRuns } from "./runs/count-down.ts";
+import { IN_INDEX_ORDER } from "./session.ts";
 import { findNewAndDue, loadCandidates } from "./task-runs/candidates.ts";
 import { claimTaskRuns, isAnyReady, listRunning } from "./task-runs/claim.ts";
 import { closeVersions } from "./task-runs/close.ts";
@@ -86,6 +87,24 @@ describe("claim", () => {
     const lock = types.indexOf("LockRows");
     expect(lock).toBeGreaterThan(0);
     expect(types.slice(lock, lock + 4)).not.toContain("Sort");
+  });
+
+  it("locks task runs by the list of their ids in the order of the index, and so do plain successes", async () => {
+    const request = { instanceId: INSTANCE, kinds: ["kind 1"], freeSlots: 100, requestNo: 1 };
+
+    const plans = await plansSentBy(
+      box.pool("planner"),
+      async (tx) => {
+        await claimTaskRuns(tx, request);
+        await succeedTaskRuns(tx, INSTANCE, [{ taskRunId: ID, claimNo: 1 }]);
+      },
+      IN_INDEX_ORDER,
+    );
+
+    for (const name of ["claimTaskRuns", "succeedTaskRuns"]) {
+      const types = (plans.get(name) ?? []).map((node) => [node["Node Type"], node["Index Name"]]);
+      expect(types, name).toContainEqual(["Index Scan", "task_run_pkey"]);
+    }
   });
 
   it("chooses once, before it takes any: asked again for each row, the limit would hold for each by itself", async () => {
@@ -275,6 +294,7 @@ describe("settle", () => {
       await releaseHolds(tx, [ID], []);
       await closeVersions(tx, [ID], [ID]);
       await succeedTaskRuns(tx, INSTANCE, [request]);
+      await succeedTaskRuns(tx, INSTANCE, [request, { ...request, claimNo: 2 }]);
       await countDownRuns(tx, [{ runId: RUN, status: "DONE" }]);
       await insertNextAttempts(tx, [
         { taskRunId: ID, next: { delayMs: 0, interruptions: 0, keepsExclusiveHolds: false } },
@@ -283,6 +303,7 @@ describe("settle", () => {
 
     expect(reads(plans.get("settleTaskRuns"))).toEqual(["task_run_pkey"]);
     expect(reads(plans.get("succeedTaskRuns"))).toEqual(["task_run_pkey"]);
+    expect(reads(plans.get("succeedMixedTaskRuns"))).toEqual(["task_run_pkey"]);
     expect(reads(plans.get("closeVersions"))).toEqual(["open_version_of_task_run"]);
     expect(reads(plans.get("countDownRuns"))).toEqual(["run_pkey"]);
     expect(new Set(reads(plans.get("insertNextAttempts")))).toEqual(

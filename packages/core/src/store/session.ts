@@ -23,6 +23,12 @@ const BY_INDEX = [
  */
 export const KEEP_PLANS = "SET LOCAL plan_cache_mode = force_generic_plan";
 
+/**
+ * To go with the BEGIN of a transaction that locks rows by a list of ids: they are locked in the order of the index, which
+ * is that of the ids, and not in that in which they happen to lie.
+ */
+export const IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
+
 export interface SessionTexts {
   /** Once, for a session that is our own. */
   readonly session: string;

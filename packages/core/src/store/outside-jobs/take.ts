@@ -1,12 +1,7 @@
+import { asRunId, asTaskId, asTaskRunId } from "../../domain/ids.ts";
 import type { Database, Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
-import {
-  type Claim,
-  type ClaimedJob,
-  type ClaimRequest,
-  type ClaimRow,
-  toClaim,
-} from "../task-runs/claim.ts";
+import type { Claim, ClaimedJob, ClaimRequest } from "../task-runs/claim.ts";
 
 /**
  * Takes let-go task runs that are due to be polled, each under a new claim number. Their rows first and the jobs after
@@ -17,7 +12,7 @@ export async function takeOutsideJobs(
   { instanceId, kinds, freeSlots, requestNo }: ClaimRequest,
 ): Promise<readonly Claim[]> {
   const rows = await tx.query(
-    sql<ClaimRow & ClaimedJob>("takeOutsideJobs")`
+    sql<TakenRow>("takeOutsideJobs")`
       WITH due AS MATERIALIZED (
         SELECT j.task_run_id
           FROM unnest(${kinds}::text[]) AS g (kind)
@@ -58,7 +53,7 @@ export async function takeOutsideJobs(
         RETURNING task_run_id, handle, deadline <= clock_timestamp() AS overdue
       )
       SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.attempt,
-             t.interruptions, t.deferrals, t.gated, t.claim_no AS "claimNo", k.title, k.input, k.policy::text AS policy, job.handle,
+             t.interruptions, t.deferrals, t.gated, t.claim_no AS "claimNo", k.title, k.input, k.policy, job.handle,
              job.overdue, t.cancel_requested_at IS NOT NULL AS "cancelRequested",
              (extract(epoch FROM t.waited) * 1000)::float8 AS "waitedMs",
              (extract(epoch FROM t.available) * 1000)::float8 AS "availableMs",
@@ -68,10 +63,21 @@ export async function takeOutsideJobs(
         JOIN signalbox.task AS k ON k.id = t.task_id
     `,
   );
-  return rows.map((row) => {
-    const { handle, overdue, cancelRequested, ranMs } = row;
-    return toClaim(row, { handle, overdue, cancelRequested, ranMs });
-  });
+  return rows.map(({ handle, overdue, cancelRequested, ranMs, ...row }) => ({
+    ...row,
+    taskRunId: asTaskRunId(row.taskRunId),
+    taskId: asTaskId(row.taskId),
+    runId: row.runId === null ? null : asRunId(row.runId),
+    claimNo: Number(row.claimNo),
+    job: { handle, overdue, cancelRequested, ranMs },
+  }));
+}
+
+interface TakenRow extends ClaimedJob, Omit<Claim, "taskRunId" | "taskId" | "runId" | "claimNo" | "job"> {
+  readonly taskRunId: string;
+  readonly taskId: string;
+  readonly runId: string | null;
+  readonly claimNo: string;
 }
 
 /** When the next job of these kinds is due; null where there is none. */

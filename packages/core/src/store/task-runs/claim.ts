@@ -1,15 +1,8 @@
-import {
-  asRunId,
-  asTaskId,
-  asTaskRunId,
-  type InstanceId,
-  type RunId,
-  type TaskId,
-  type TaskRunId,
-} from "../../domain/ids.ts";
+import { asTaskRunId, type InstanceId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
 import type { Database, Transaction } from "../database.ts";
 import { preparedSql, sql } from "../sql.ts";
+import { type ClaimedRow, knownPolicy, toClaims } from "./claim-answer.ts";
 
 /** A task run that is ours, with all that execution needs: no read per task follows. */
 export interface Claim {
@@ -57,8 +50,9 @@ export interface ClaimRequest {
  */
 export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<readonly Claim[]> {
   const { instanceId, kinds, freeSlots, requestNo } = request;
-  const rows = await tx.query(
-    preparedSql<ClaimRow>("claimTaskRuns")`
+  const known = knownPolicy();
+  const [row] = await tx.query(
+    preparedSql<ClaimedRow>("claimTaskRuns")`
       WITH RECURSIVE served (kind, queue) AS (        -- from one queue of a kind to the next, each by one look at the index
         SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
           FROM unnest(${kinds}::text[]) AS g (kind)
@@ -118,19 +112,21 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
            AND EXISTS (SELECT FROM signalbox.waiting
                         WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
       )
-      SELECT c.id AS "taskRunId", c.task_id AS "taskId", c.run_id AS "runId", c.kind, c.claim_no AS "claimNo",
-             -- What is as with most of them is not said: this is read for every task.
-             nullif(c.attempt, 1) AS attempt, nullif(c.interruptions, 0) AS interruptions,
-             nullif(c.deferrals, 0) AS deferrals, nullif(c.gated, false) AS gated, nullif(k.title, c.kind) AS title,
+      -- One row with a list for each member, and what is as with most of them is not said: this is read for every task.
+      SELECT min(c.claim_no) AS "claimNo", array_agg(c.id)::text AS "taskRunIds", array_agg(c.task_id)::text AS "taskIds",
+             array_agg(c.run_id)::text AS "runIds", array_agg(c.gated)::text AS gated, json_agg(c.kind) AS kinds,
+             json_agg(nullif(k.title, c.kind)) AS titles,
+             json_agg(CASE WHEN c.attempt > 1 OR c.deferrals > 0
+                           THEN json_build_array(c.attempt, c.interruptions, c.deferrals) END) AS counts,
              -- Not extract, whose numbers are of any length and take their time.
-             date_part('epoch', c.waited) * 1000 AS "waitedMs",
-             date_part('epoch', nullif(c.available, c.waited)) * 1000 AS "availableMs",
-             k.input, k.policy::text AS policy
+             json_agg(date_part('epoch', c.waited) * 1000) AS "waitedMs",
+             json_agg(date_part('epoch', nullif(c.available, c.waited)) * 1000) AS "availableMs",
+             json_agg(k.input) AS inputs, json_agg(nullif(k.policy, ${known === null ? null : known.text}::jsonb)) AS policies
         FROM claimed AS c
        CROSS JOIN LATERAL (SELECT title, input, policy FROM signalbox.task WHERE task.id = c.task_id LIMIT 1) AS k
     `,
   );
-  return rows.map((row) => toClaim(row, null));
+  return row === undefined || row.taskRunIds === null ? [] : toClaims(row, row.taskRunIds, known);
 }
 
 /** Not a promise: others may be taking them at this moment. */
@@ -159,64 +155,6 @@ export async function isAnyReady(db: Database, kinds: readonly string[]): Promis
     `,
   );
   return rows.length > 0;
-}
-
-export interface ClaimRow {
-  readonly taskRunId: string;
-  readonly taskId: string;
-  readonly runId: string | null;
-  readonly kind: string;
-  readonly claimNo: string;
-  /** Null: as its kind. */
-  readonly title: string | null;
-  /** Null: 1. */
-  readonly attempt: number | null;
-  /** Null: 0. */
-  readonly interruptions: number | null;
-  /** Null: 0. */
-  readonly deferrals: number | null;
-  /** Null: false. */
-  readonly gated: boolean | null;
-  readonly input: unknown;
-  /** JSON. */
-  readonly policy: string;
-  readonly waitedMs: number;
-  /** Null: as long as it waited. */
-  readonly availableMs: number | null;
-}
-
-export function toClaim(row: ClaimRow, job: ClaimedJob | null): Claim {
-  // Member by member: this is done for every task.
-  return {
-    taskRunId: asTaskRunId(row.taskRunId),
-    taskId: asTaskId(row.taskId),
-    runId: row.runId === null ? null : asRunId(row.runId),
-    kind: row.kind,
-    title: row.title ?? row.kind,
-    attempt: row.attempt ?? 1,
-    interruptions: row.interruptions ?? 0,
-    deferrals: row.deferrals ?? 0,
-    gated: row.gated ?? false,
-    claimNo: Number(row.claimNo),
-    input: row.input,
-    policy: policyOf(row.policy),
-    waitedMs: row.waitedMs,
-    availableMs: row.availableMs ?? row.waitedMs,
-    job,
-  };
-}
-
-/** Nearly all tasks have one of a few policies. */
-const policies = new Map<string, RetryPolicy>();
-const MOST_POLICIES = 1_000;
-
-function policyOf(text: string): RetryPolicy {
-  const known = policies.get(text);
-  if (known !== undefined) return known;
-  const policy = JSON.parse(text) as RetryPolicy;
-  if (policies.size >= MOST_POLICIES) policies.clear();
-  policies.set(text, policy);
-  return policy;
 }
 
 export interface RunningRow {

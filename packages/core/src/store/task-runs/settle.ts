@@ -87,42 +87,85 @@ async function settleWith(tx: Transaction, given: readonly SettleRequest[], hand
   return { settled, ...opened };
 }
 
-/** Nothing follows from it but itself: no result, nothing given back where it is not gated, nothing counted. */
-export function isPlainSuccess({ runId, settlement, outside }: SettleRequest): boolean {
-  return settlement.status === "DONE" && runId === null && !outside && !hasResult(settlement);
+/** Nothing follows from it where it is not gated, in no run and not outside: no result, nothing given back, nothing counted. */
+export function isPlainSuccess(settlement: Settlement): boolean {
+  return settlement.status === "DONE" && !hasResult(settlement);
 }
+
+type OwnedClaim = Pick<SettleRequest, "taskRunId" | "claimNo">;
 
 /**
  * The same as `settleTaskRuns` for plain successes under claims of one owner, by one statement that says no more than it
  * must: most tasks end like this. Passes over what is gated by now: a queue can get its first limit while it runs, and
- * its end has something to give back then.
+ * its end has something to give back then. Answers those that have ended by it.
  */
 export async function succeedTaskRuns(
   tx: Transaction,
   claimedBy: InstanceId,
-  given: readonly SettleRequest[],
-): Promise<readonly SettledTaskRun[]> {
-  const requests = inIdOrder(given);
-  const rows = await tx.query(
-    preparedSql<{ taskRunId: string }>("succeedTaskRuns")`
-      UPDATE signalbox.task_run AS t
-         SET status = 'DONE', outcome = 'SUCCEEDED', finished_at = clock_timestamp(), row_version = row_version + 1
-        FROM unnest(${requests.map(({ taskRunId }) => taskRunId)}::uuid[],
-                    ${requests.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
-       WHERE t.id = g.id
-         AND t.claim_no = g.claim_no AND t.claimed_by = ${claimedBy} AND t.status = 'RUNNING' AND NOT t.gated
-      RETURNING t.id AS "taskRunId"
+  claims: readonly OwnedClaim[],
+): Promise<readonly TaskRunId[]> {
+  const [first] = claims;
+  if (first === undefined) return [];
+  const isOneClaim = claims.every(({ claimNo }) => claimNo === first.claimNo);
+  const ids = isOneClaim
+    ? await succeedUnderOneClaim(tx, claimedBy, claims, first.claimNo)
+    : await succeedUnderClaims(tx, claimedBy, claims);
+  // Nearly always all of them: that is said by saying nothing.
+  return ids === null ? claims.map(({ taskRunId }) => taskRunId) : ids.map(asTaskRunId);
+}
+
+interface SucceededRow {
+  /** Null: all that were given. */
+  readonly ids: string[] | null;
+}
+
+/** What was claimed together and ends together, as short tasks do. The rows lie side by side in the index. */
+async function succeedUnderOneClaim(
+  tx: Transaction,
+  claimedBy: InstanceId,
+  claims: readonly OwnedClaim[],
+  claimNo: number,
+): Promise<SucceededRow["ids"]> {
+  const [row] = await tx.query(
+    preparedSql<SucceededRow>("succeedTaskRuns")`
+      WITH ended AS (
+        UPDATE signalbox.task_run AS t
+           SET status = 'DONE', outcome = 'SUCCEEDED', finished_at = clock_timestamp(), row_version = row_version + 1
+         WHERE t.id = ANY (${claims.map(({ taskRunId }) => taskRunId)}::uuid[])   -- in the order of the index: by id
+           AND t.claim_no = ${claimNo} AND t.claimed_by = ${claimedBy} AND t.status = 'RUNNING' AND NOT t.gated
+        RETURNING t.id
+      )
+      SELECT CASE WHEN count(*) < ${claims.length} THEN coalesce(array_agg(id), '{}') END AS ids FROM ended
     `,
   );
-  return rows.map(({ taskRunId }) => ({
-    taskRunId: asTaskRunId(taskRunId),
-    status: "DONE" as const,
-    nextTaskRunId: null,
-  }));
+  return row === undefined ? [] : row.ids;
+}
+
+async function succeedUnderClaims(
+  tx: Transaction,
+  claimedBy: InstanceId,
+  given: readonly OwnedClaim[],
+): Promise<SucceededRow["ids"]> {
+  const claims = inIdOrder(given);
+  const [row] = await tx.query(
+    preparedSql<SucceededRow>("succeedMixedTaskRuns")`
+      WITH ended AS (
+        UPDATE signalbox.task_run AS t
+           SET status = 'DONE', outcome = 'SUCCEEDED', finished_at = clock_timestamp(), row_version = row_version + 1
+          FROM unnest(${claims.map(({ taskRunId }) => taskRunId)}::uuid[],
+                      ${claims.map(({ claimNo }) => claimNo)}::bigint[]) AS g (id, claim_no)
+         WHERE t.id = g.id
+           AND t.claim_no = g.claim_no AND t.claimed_by = ${claimedBy} AND t.status = 'RUNNING' AND NOT t.gated
+        RETURNING t.id
+      )
+      SELECT CASE WHEN count(*) < ${claims.length} THEN coalesce(array_agg(id), '{}') END AS ids FROM ended
+    `,
+  );
+  return row === undefined ? [] : row.ids;
 }
 
 /** As every writer of task runs: a rescue of the same ones must not meet us half-way. */
-function inIdOrder(requests: readonly SettleRequest[]): readonly SettleRequest[] {
+function inIdOrder<Request extends OwnedClaim>(requests: readonly Request[]): readonly Request[] {
   return requests.toSorted((a, b) => (a.taskRunId < b.taskRunId ? -1 : 1));
 }
 
