@@ -4,7 +4,7 @@ import type { Transaction } from "../database.ts";
 import { preparedSql, type Statement } from "../sql.ts";
 
 /** Who goes on where somebody else has ended. */
-export interface HandedOff {
+interface HandedOff {
   readonly name: ResourceName;
   readonly taskRunId: TaskRunId;
   /** It waited for the version of the one who has ended: whoever waits for a larger one now waits for it. */
