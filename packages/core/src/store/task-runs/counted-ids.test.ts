@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
-import { idsAfter } from "./counted-ids.ts";
+import { idAfter } from "./counted-ids.ts";
 
-it("counts on from the first id: two for each task, one of them its task run's", () => {
-  const first = "019a8f00-1234-7abc-8def-0123400000fe";
+it("counts on from the first id, before what is random", () => {
+  const first = "019a8f00-1234-7abc-8def-fffe01234567";
 
-  expect([0, 1, 2].map((after) => idsAfter(first, after))).toEqual([
-    { taskId: first, taskRunId: "019a8f00-1234-7abc-8def-0123400000ff" },
-    { taskId: "019a8f00-1234-7abc-8def-012340000100", taskRunId: "019a8f00-1234-7abc-8def-012340000101" },
-    { taskId: "019a8f00-1234-7abc-8def-012340000102", taskRunId: "019a8f00-1234-7abc-8def-012340000103" },
+  expect([0, 1, 2].map((after) => idAfter(first, after))).toEqual([
+    first,
+    "019a8f00-1234-7abc-8def-ffff01234567",
+    "019a8f00-1234-7abc-8df0-000001234567",
   ]);
 });
 
-it("has eight digits to count with also after the largest that is drawn", () => {
-  const { taskRunId } = idsAfter("019a8f00-1234-7abc-8def-01237fffffff", 99_999);
-
-  expect(taskRunId).toBe("019a8f00-1234-7abc-8def-012380030d3e");
+it("keeps the variant also after the largest that is drawn", () => {
+  expect(idAfter("019a8f00-1234-7abc-9fff-ffff01234567", 99_999)).toBe(
+    "019a8f00-1234-7abc-a001-869e01234567",
+  );
 });

@@ -1,27 +1,21 @@
 /**
- * The ids of tasks that one statement inserts. It draws one, and all others are counted on from it (ADR 0007): each task has a
- * number, and its first task run the next. So the statement answers with the first id of many.
+ * The ids of tasks that one statement inserts. It draws one for the tasks and one for their task runs, and the others are
+ * counted on from these (ADR 0007). So the statement answers with the first ids of many.
  */
 
-import { asTaskId, asTaskRunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+/** What comes before the part that is counted: time and version. */
+export const HEAD_DIGITS = 16;
+/** Eight digits are counted. Of them these bits are drawn; the variant stands before them, with room to count. */
+export const DRAWN_BITS = 0x1fff_ffff;
+export const VARIANT = 0x8000_0000;
 
-/** What comes before the part that is counted, which is the last eight digits of sixteen. */
-export const DRAWN_CHARACTERS = 28;
-/** Of these bits of it the first number is drawn. The next is always set: there are eight digits however far it is counted. */
-export const DRAWN_BITS = 0x3fff_ffff;
-export const SET_BIT = 0x4000_0000;
+/** Where it begins in an id as it is written, with its hyphens. */
+const NUMBER = 19;
+const TAIL = NUMBER + 9;
 
-export interface CountedIds {
-  readonly taskId: TaskId;
-  readonly taskRunId: TaskRunId;
-}
-
-/** Of the task that comes so many after the one with the first id. */
-export function idsAfter(first: string, after: number): CountedIds {
-  const drawn = first.slice(0, DRAWN_CHARACTERS);
-  const number = Number.parseInt(first.slice(DRAWN_CHARACTERS), 16) + 2 * after;
-  return {
-    taskId: asTaskId(drawn + number.toString(16)),
-    taskRunId: asTaskRunId(drawn + (number + 1).toString(16)),
-  };
+/** The one that comes so many after the first. */
+export function idAfter(first: string, after: number): string {
+  const number = Number.parseInt(first.slice(NUMBER, NUMBER + 4) + first.slice(NUMBER + 5, TAIL), 16) + after;
+  const digits = number.toString(16);
+  return `${first.slice(0, NUMBER)}${digits.slice(0, 4)}-${digits.slice(4)}${first.slice(TAIL)}`;
 }

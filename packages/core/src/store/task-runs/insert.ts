@@ -1,15 +1,17 @@
 import { placesBehindVersions } from "../../domain/behind-version.ts";
-import { asRunId, type RunId, type TaskRunId } from "../../domain/ids.ts";
+import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import type { ResourceName } from "../../domain/resource.ts";
 import type { ResolvedTask } from "../../domain/task-spec.ts";
 import type { Transaction } from "../database.ts";
 import { NEARLY_FULL } from "../notify.ts";
 import { preparedSql, type Statement, sql } from "../sql.ts";
-import { type CountedIds, DRAWN_BITS, DRAWN_CHARACTERS, idsAfter, SET_BIT } from "./counted-ids.ts";
+import { DRAWN_BITS, HEAD_DIGITS, idAfter, VARIANT } from "./counted-ids.ts";
 import { setQueueDeadlines } from "./fail-overdue.ts";
 import { columnsOf, type Form, formsOf } from "./forms.ts";
 
-export interface InsertedTaskRun extends CountedIds {
+export interface InsertedTaskRun {
+  readonly taskId: TaskId;
+  readonly taskRunId: TaskRunId;
   readonly status: "PENDING" | "AVAILABLE";
 }
 
@@ -85,7 +87,8 @@ async function insertBite(
 
 /** Of the first task of a form. The others have the ids that follow, and the same status. */
 interface InsertedRow {
-  readonly firstId: string;
+  readonly firstTaskId: string;
+  readonly firstTaskRunId: string;
   readonly status: "PENDING" | "AVAILABLE";
 }
 
@@ -97,9 +100,12 @@ async function insertForms(
   const forms = formsOf(tasks);
   const rows = await tx.query(insertStatement(forms, way));
   const inserted: InsertedTaskRun[] = [];
-  for (const [index, { firstId, status }] of rows.entries()) {
+  for (const [index, { firstTaskId, firstTaskRunId, status }] of rows.entries()) {
     const count = forms[index]?.inputs.length ?? 0;
-    for (let after = 0; after < count; after += 1) inserted.push({ ...idsAfter(firstId, after), status });
+    for (let after = 0; after < count; after += 1) {
+      const taskId = asTaskId(idAfter(firstTaskId, after));
+      inserted.push({ taskId, taskRunId: asTaskRunId(idAfter(firstTaskRunId, after)), status });
+    }
   }
   return inserted;
 }
@@ -124,13 +130,16 @@ function insertStatement(forms: readonly Form[], { runId, behind, notifies }: Wa
                ORDER BY no)
         FROM unnest(${queues}::text[]) WITH ORDINALITY AS g (name, no)
         LEFT JOIN signalbox.queue AS q ON q.name = g.name
-    ), first_id (drawn, number, enqueued_at) AS MATERIALIZED (
+    ), first_id AS MATERIALIZED (
       -- To draw each id would take as long as to write its row.
-      SELECT left(id, ${DRAWN_CHARACTERS}),
-             (('x' || right(id, 8))::bit(32)::bigint & ${DRAWN_BITS}::bigint) | ${SET_BIT}::bigint, clock_timestamp()
-        FROM (SELECT signalbox.new_id()::text AS id) AS one
+      SELECT left(t.id, ${HEAD_DIGITS}) AS head, right(t.id, 8) AS tail, right(r.id, 8) AS run_tail,
+             (('x' || right(t.id, 16))::bit(32)::bigint & ${DRAWN_BITS}::bigint) | ${VARIANT}::bigint AS number,
+             (('x' || right(r.id, 16))::bit(32)::bigint & ${DRAWN_BITS}::bigint) | ${VARIANT}::bigint AS run_number,
+             clock_timestamp() AS enqueued_at
+        FROM replace(signalbox.new_id()::text, '-', '') AS t (id), replace(signalbox.new_id()::text, '-', '') AS r (id)
     ), given AS MATERIALIZED (
-      SELECT is_first, (drawn || to_hex(number + 2 * n))::uuid AS task_id, (drawn || to_hex(number + 2 * n + 1))::uuid AS task_run_id,
+      SELECT is_first, (head || to_hex(number + n) || tail)::uuid AS task_id,
+             (head || to_hex(run_number + n) || run_tail)::uuid AS task_run_id,
              enqueued_at, input, kind, queue, priority, gated, status, rules_no, run_at, title, version, resources, policy,
              out_of_order, concurrency_key, rate, tags, stops, behind,
              CASE WHEN run_at > enqueued_at THEN 'RUN_AT' WHEN behind IS NOT NULL THEN 'VERSION_ORDER' END AS gate
@@ -151,22 +160,19 @@ function insertStatement(forms: readonly Form[], { runId, behind, notifies }: Wa
                     AS g (kind, title, inputs, before, priority, run_at, version, resources, policy, gated, queue,
                           concurrency_key, rate, tags, stops, out_of_order, queue_no, behind)
              OFFSET 0) AS form             -- so that this is worked out for each form and not for each of its tasks
-       CROSS JOIN LATERAL (
-             SELECT before + no - 1 AS n, no = 1 AS is_first, input
-               FROM jsonb_array_elements(inputs::jsonb) WITH ORDINALITY AS g (input, no)) AS e
+       CROSS JOIN LATERAL (SELECT before + no - 1 AS n, no = 1 AS is_first, input
+                             FROM jsonb_array_elements(inputs::jsonb) WITH ORDINALITY AS g (input, no)) AS e
     ), new_task AS (
       INSERT INTO signalbox.task
              (id, run_id, kind, title, input, priority, run_at, version, resources, policy, gated, created_at,
               queue, concurrency_key, rate, tags, out_of_order)
       SELECT task_id, ${runId}::uuid, kind, title, input, priority, run_at, version, resources, policy, gated, enqueued_at,
-             queue, concurrency_key, rate, tags, out_of_order
-        FROM given
+             queue, concurrency_key, rate, tags, out_of_order FROM given
     ), new_task_run AS (
       INSERT INTO signalbox.task_run
              (id, task_id, run_id, kind, queue, priority, attempt, gated, status, run_at, enqueued_at, available_at)
       SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, 1, gated, status, run_at, enqueued_at,
-             CASE WHEN NOT gated THEN enqueued_at END
-        FROM given
+             CASE WHEN NOT gated THEN enqueued_at END FROM given
     ), new_waiting AS (
       INSERT INTO signalbox.waiting
              (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
@@ -192,7 +198,7 @@ function insertStatement(forms: readonly Form[], { runId, behind, notifies }: Wa
         FROM given CROSS JOIN LATERAL jsonb_to_recordset(resources) AS r (name text)
        WHERE version IS NOT NULL
     )
-    SELECT task_id AS "firstId", status,
+    SELECT task_id AS "firstTaskId", task_run_id AS "firstTaskRunId", status,
            CASE WHEN ${notifies} AND (SELECT pg_notification_queue_usage()) < ${NEARLY_FULL}
                 THEN pg_notify(CASE WHEN gated THEN 'signalbox_gate' ELSE 'signalbox_ready' END, '') END AS told
       FROM given
