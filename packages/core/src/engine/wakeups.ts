@@ -24,9 +24,10 @@ export interface Wakeups {
 
 /**
  * Whoever notifies keeps all others of the server from it until his commit is on disk. So each instance does it for a tenth
- * of the time at most; where many do and have to wait for each other, that gets less by itself.
+ * of the time at most: the commit is about half of the call, and the rest is as long as five of these. Where many do and have
+ * to wait for each other, that gets less by itself.
  */
-const TURN_REST = 10;
+const TURN_REST = 5;
 
 /** For as long as the transaction that has it. */
 interface Turn {
