@@ -94,7 +94,7 @@ export function readStat(pid: string): Stat | null {
 /** Null only where it has ended in this very moment. */
 export function statOf(pid: string): Stat | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name of the program is in parentheses and may contain anything, also parentheses.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const [state = "", parentId, groupId] = fields;

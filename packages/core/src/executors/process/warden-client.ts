@@ -18,10 +18,10 @@ import {
   BEAT_SOCKET,
   type FromWarden,
   LIFELINE_FD,
-  line,
   OUTPUT_SOCKET,
   readLines,
   type StartMessage,
+  sayTogether,
   type ToWarden,
 } from "./warden-messages.ts";
 
@@ -49,7 +49,7 @@ export async function openWarden(
   const children = new Map<string, Child>();
   const { server, warden } = await startOrTidyUp(folder, children);
   const lifeline = warden.stdio[LIFELINE_FD] as Socket;
-  const send = (message: ToWarden): void => void lifeline.write(line(message));
+  const send = sayTogether<ToWarden>((text) => void lifeline.write(text));
   const ready = withResolvers<void>();
   const gone = new Promise<void>((resolve) => {
     const lose = (why: string): void => {

@@ -61,6 +61,26 @@ export function line(message: ToWarden | FromWarden | LeaseBeat): string {
   return `${JSON.stringify(message)}\n`;
 }
 
+/**
+ * What is said in one turn of the loop goes out together: each write is a call of the system and wakes the other side, which
+ * costs more than the words.
+ */
+export function sayTogether<Message extends ToWarden | FromWarden>(
+  write: (text: string) => void,
+): (message: Message) => void {
+  let unsaid = "";
+  return (message) => {
+    if (unsaid === "") {
+      setImmediate(() => {
+        const text = unsaid;
+        unsaid = "";
+        write(text);
+      });
+    }
+    unsaid += line(message);
+  };
+}
+
 /** Cuts what comes in pieces into messages. The last, unfinished line is never one. */
 export function readLines<Message>(onMessage: (message: Message) => void): (piece: string) => void {
   let rest = "";

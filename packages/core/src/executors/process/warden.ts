@@ -17,10 +17,10 @@ import {
   type FromWarden,
   type LeaseBeat,
   LIFELINE_FD,
-  line,
   OUTPUT_SOCKET,
   readLines,
   type StartMessage,
+  sayTogether,
   type ToWarden,
   type WardenCause,
 } from "./warden-messages.ts";
@@ -47,6 +47,7 @@ const leases = new Map<string, LeaseBeat>();
 const groups = new Map<string, Group>();
 let instanceGone = false;
 let timer: NodeJS.Timeout | null = null;
+let lookingSoon: NodeJS.Immediate | undefined;
 
 // A terminal or a service manager that ends everything at once must not end the watch before the watched.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
@@ -60,8 +61,14 @@ process.on("uncaughtException", (error) => {
   timer ??= setTimeout(look, LOOK_AGAIN_MS);
 });
 
+// Nobody reads its stacks, and that a group is gone the system says with an error.
+Error.stackTraceLimit = 0;
+
 // Not a standard stream: writing to those would wait for an instance that is frozen.
 const lifeline = new Socket({ fd: LIFELINE_FD });
+const tell = sayTogether<FromWarden>((text) => {
+  if (!instanceGone) lifeline.write(text);
+});
 lifeline
   .setEncoding("utf8")
   .on("data", readLines(obey))
@@ -77,10 +84,6 @@ createServer((socket) =>
   .listen(join(folder, BEAT_SOCKET), () => tell({ kind: "ready" }))
   .unref();
 
-function tell(message: FromWarden): void {
-  if (!instanceGone) lifeline.write(line(message));
-}
-
 function obey(message: ToWarden): void {
   if (message.kind === "ask") return tell({ kind: "ready" });
   if (message.kind === "start") {
@@ -92,7 +95,7 @@ function obey(message: ToWarden): void {
   if (group === undefined) return;
   group.graceMs = message.graceMs;
   terminate(group);
-  look();
+  lookSoon();
 }
 
 /** Beats come by two ways; the newest counts. */
@@ -164,10 +167,10 @@ function watch(child: ChildProcess, pid: number, { id, lease, graceMs, deadline 
   child.once("error", () => {});
   child.once("exit", (exitCode, signal) => {
     group.exit = { exitCode, signal, told: group.termSentAtMs !== null };
-    look();
+    lookSoon();
   });
   tell({ kind: "started", id, pid, startTime: startTimeOf(pid) });
-  look();
+  lookSoon();
 }
 
 function terminate(group: Group): void {
@@ -178,25 +181,33 @@ function terminate(group: Group): void {
   signalGroup(group.pid, "SIGCONT");
 }
 
+/** Once for all that begins and ends in one turn. */
+function lookSoon(): void {
+  lookingSoon ??= setImmediate(look);
+}
+
 /** Does to every group what is due, forgets those that are gone, and comes back when the next thing is due. */
 function look(): void {
   if (timer !== null) clearTimeout(timer);
   timer = null;
+  clearImmediate(lookingSoon);
+  lookingSoon = undefined;
   forgetEnded();
+  const nowMs = monotonicMs();
   let nextAtMs = Number.POSITIVE_INFINITY;
   for (const group of groups.values()) {
-    const dueAtMs = act(group);
+    const dueAtMs = act(group, nowMs);
     // Of a group that is about to end nobody tells; one has to look.
     const isEnding = group.termSentAtMs !== null || group.exit !== null;
-    nextAtMs = Math.min(nextAtMs, dueAtMs, isEnding ? monotonicMs() + LOOK_MS : Infinity);
+    nextAtMs = Math.min(nextAtMs, dueAtMs, isEnding ? nowMs + LOOK_MS : Infinity);
   }
   if (groups.size > 0) timer = setTimeout(look, Math.max(1, Math.ceil(nextAtMs - monotonicMs())));
   else if (instanceGone) leave();
 }
 
 /** Answers when the next thing is due. */
-function act(group: Group): number {
-  const due = nextAct(group, leaseOf(group), monotonicMs());
+function act(group: Group, nowMs: number): number {
+  const due = nextAct(group, leaseOf(group), nowMs);
   if (due.act === null) return due.atMs ?? Number.POSITIVE_INFINITY;
   if (due.act === "term") {
     group.because = due.because;
@@ -205,7 +216,7 @@ function act(group: Group): number {
     group.killSent = true;
     signalGroup(group.pid, "SIGKILL");
   }
-  return act(group);
+  return act(group, nowMs);
 }
 
 function leaseOf({ life }: Group): LeaseBeat {
