@@ -7,6 +7,7 @@ import type { FromWorker, ToWorker, WorkOrder, WorkReport } from "./worker-messa
 const WORK = fileURLToPath(new URL("./work.ts", import.meta.url));
 
 export interface WorkerProcess {
+  readonly pid: number;
   readonly start: () => void;
   readonly calls: () => number;
   /** Ends it, and answers what it did. */
@@ -48,6 +49,7 @@ export async function openWorker(
   died.catch(() => {});
   await Promise.race([ready, died]);
   return {
+    pid: child.pid ?? Number.NaN,
     start: () => say(child, { type: "start" }),
     calls: () => calls,
     end: async () => {

@@ -1,7 +1,7 @@
 import type { Contestant } from "./contestant.ts";
 import { graphileBatched, graphilePlain } from "./graphile-worker.ts";
 import { pgBossBatched, pgBossSingle } from "./pg-boss.ts";
-import { signalboxProcesses, spawned } from "./processes.ts";
+import { signalboxProcesses, signalboxSleepers, spawned } from "./processes.ts";
 import { raw } from "./raw.ts";
 import { signalbox } from "./signalbox.ts";
 
@@ -13,6 +13,7 @@ export const CONTESTANTS = {
   pgBossSingle,
   raw,
   signalboxProcesses,
+  signalboxSleepers,
   spawned,
 } satisfies Record<string, Contestant>;
 

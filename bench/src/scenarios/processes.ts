@@ -3,6 +3,7 @@
 import { inTurn, type Scenario } from "../bench.ts";
 import { CONTESTANTS, type ContestantKey } from "../contestants/index.ts";
 import type { Figure } from "../figure.ts";
+import { measureProcessMemory, type ProcessMemory } from "../measure-process-memory.ts";
 import { measureWork } from "../measure-work.ts";
 import { median } from "../statistics.ts";
 
@@ -19,7 +20,12 @@ export const processes: Scenario = async (bench) => {
   });
   const of = (key: (typeof contestants)[number], what: "perSecond" | "longestBlockMs"): number =>
     median((results.get(key) ?? []).map((round) => round[what]));
-  return contestants.flatMap((key): readonly Figure[] => {
+  const memories = await inTurn(
+    bench,
+    ["signalboxSleepers"],
+    async (_, database) => await measureProcessMemory(database),
+  );
+  const figures = contestants.flatMap((key): readonly Figure[] => {
     const isOurs = key === "signalboxProcesses";
     const faults = (results.get(key) ?? []).flatMap((round) => round.faults);
     const common = { contestant: CONTESTANTS[key].name, notes: [], faults };
@@ -42,4 +48,22 @@ export const processes: Scenario = async (bench) => {
       },
     ];
   });
+  return [...figures, memoryFigure(memories.get("signalboxSleepers") ?? [])];
 };
+
+function memoryFigure(rounds: readonly ProcessMemory[]): Figure {
+  const ofEach = rounds.map(({ many, withOneKb, withManyKb }) => (withManyKb - withOneKb) / (many - 1));
+  const mb = (kb: readonly number[]): string => (median(kb) / 1_024).toFixed(0);
+  const withOne = mb(rounds.map(({ withOneKb }) => withOneKb));
+  const withMany = mb(rounds.map(({ withManyKb }) => withManyKb));
+  return {
+    scenario: "memory of instance and warden for each idle process",
+    contestant: CONTESTANTS.signalboxSleepers.name,
+    unit: "KB",
+    value: median(ofEach),
+    ratio: null,
+    bar: null,
+    notes: [`${withOne} MB beside one process, ${withMany} MB beside ${rounds[0]?.many}, resident`],
+    faults: [],
+  };
+}
