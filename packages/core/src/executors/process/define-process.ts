@@ -1,12 +1,13 @@
 /** Work done by a process: a program with its arguments, in a process group of its own under the eyes of the warden. */
 
-import { realpath, rm, writeFile } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
 import { SchedulerError } from "../../domain/errors.ts";
 import { requireOptions } from "../../domain/require-shape.ts";
 import { flag, number, objectOf, openObjectOf, text } from "../../domain/shape.ts";
 import { requireKind, type TaskDefinition, taskOf } from "../define-task.ts";
 import { type ExecutionContext, ExecutionFailedError, ExecutionStoppedError } from "../executor.ts";
+import { type ProcessFiles, removeFiles, writeFiles } from "./process-files.ts";
 import { type CheckedProcess, checkGrace, checkProcessInput, type ProcessInput } from "./process-input.ts";
 import { readOutput, watchForOutputLine } from "./process-output.ts";
 import { checkProcessEnv, refuseArgument } from "./process-spec.ts";
@@ -64,8 +65,7 @@ export function defineProcess(definition?: ProcessDefinition): TaskDefinition<Pr
       try {
         return await run({ ...wanted, cwd, env: { ...env, ...wanted.env } }, folder, context);
       } finally {
-        // What cannot be removed says nothing about how the process ended.
-        await rm(folder, { recursive: true, force: true }).catch(() => {});
+        await removeFiles(folder);
       }
     },
   };
@@ -117,25 +117,10 @@ async function run(wanted: CheckedProcess, folder: string, context: ExecutionCon
   return await readOutput(files.output, answer.last());
 }
 
-interface Files {
-  readonly input: string;
-  readonly output: string;
-  readonly stdin: string | null;
-}
-
-async function writeFiles(folder: string, { input, stdin }: CheckedProcess): Promise<Files> {
-  const files: Files = {
-    input: join(folder, "input.json"),
-    output: join(folder, "output.json"),
-    stdin: stdin === null ? null : join(folder, "stdin"),
-  };
-  await writeFile(files.input, JSON.stringify(input), { mode: 0o600 });
-  await writeFile(files.output, "", { mode: 0o600 });
-  if (files.stdin !== null) await writeFile(files.stdin, stdin ?? "", { mode: 0o600 });
-  return files;
-}
-
-function variables({ taskRunId, attempt, fence }: ExecutionContext, files: Files): Record<string, string> {
+function variables(
+  { taskRunId, attempt, fence }: ExecutionContext,
+  files: ProcessFiles,
+): Record<string, string> {
   return {
     SIGNALBOX_TASK_RUN_ID: taskRunId,
     SIGNALBOX_ATTEMPT: String(attempt),
@@ -193,8 +178,10 @@ async function orNotStarted<Value>(attempt: Promise<Value>): Promise<Value> {
 
 /** The folder itself, symbolic links followed: a link must not lead out of the root. */
 async function resolveBelow(kind: string, root: string, cwd: string): Promise<string> {
-  const real = await orNotStarted(Promise.all([realpath(root), realpath(resolve(root, cwd))]));
-  const [realRoot, realCwd] = real;
+  const wanted = resolve(root, cwd);
+  // The root itself: there is nothing to judge.
+  if (wanted === resolve(root)) return wanted;
+  const [realRoot, realCwd] = await orNotStarted(Promise.all([realpath(root), realpath(wanted)]));
   const way = relative(realRoot, realCwd);
   if (way === ".." || way.startsWith("../") || isAbsolute(way))
     throw new SchedulerError("INVALID_INPUT", { kind, at: "cwd", problem: `${cwd} is outside the root` });

@@ -36,6 +36,18 @@ it("counts what a process prints as its progress, and silence as none", async ()
   expect((await scheduler.get(silent.taskRunId)).outcome).toBe("NO_PROGRESS");
 });
 
+it("says of a folder that is not there that it is not, and does not blame the program", async () => {
+  const rootless = defineProcess({ root: "/no-such-folder" });
+  const scheduler = await box.scheduler({ tasks: [rootless] });
+  const { taskRunId } = await scheduler.enqueue(rootless.task({ argv: ["true"] }));
+  await scheduler.runUntilIdle();
+
+  expect((await scheduler.get(taskRunId)).error).toEqual({
+    code: "PROCESS_NOT_STARTED",
+    message: "The process could not be started: There is no folder /no-such-folder (ENOENT)",
+  });
+});
+
 it("ends a warden that is frozen, with what it was to end, and the next process gets a new one", async () => {
   const because: string[] = [];
   const processes = createProcesses({ ...PATIENCE, lateMs: 200, lookMs: 100 });

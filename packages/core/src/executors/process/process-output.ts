@@ -1,6 +1,6 @@
 /** What a process answers: the file it was given for it, or the last line on standard output that says so. */
 
-import { constants } from "node:fs";
+import { constants, lstatSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { TextDecoder } from "node:util";
 import { ExecutionFailedError } from "../executor.ts";
@@ -18,6 +18,7 @@ export interface OutputLine {
 const MARK = Buffer.from(OUTPUT_MARK);
 const MARK_ON_A_NEW_LINE = Buffer.from(`\n${OUTPUT_MARK}`);
 const NEW_LINE = 10;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Looks for the line in what goes by and keeps nothing else. Not line by line: there may be hundreds of millions
@@ -88,21 +89,31 @@ function decode(bytes: Buffer): string {
   }
 }
 
+/** Most processes leave the file as it was made: one look, and nothing is opened. */
+function isUntouched(file: string): boolean {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size === 0;
+}
+
 /** A process that removed its file gave no output by it. */
 async function readStart(file: string): Promise<Buffer> {
   try {
+    if (isUntouched(file)) return NOTHING;
     // Without waiting: it may be a pipe by now, to which nobody writes.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      if (!(await handle.stat()).isFile()) throw notStorable("The output file is not a file any more");
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_OUTPUT_BYTES + 1), 0);
+      const stat = await handle.stat();
+      if (!stat.isFile()) throw notStorable("The output file is not a file any more");
+      // One byte more than is allowed says that it is too long. Not as much for all: memory has to be collected too.
+      const most = Buffer.alloc(Math.min(stat.size, MAX_OUTPUT_BYTES) + 1);
+      const { buffer, bytesRead } = await handle.read(most, 0);
       return buffer.subarray(0, bytesRead);
     } finally {
       await handle.close();
     }
   } catch (error) {
     if (error instanceof ExecutionFailedError) throw error;
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return NOTHING;
     throw notStorable(`The output file cannot be read: ${messageOf(error)}`);
   }
 }

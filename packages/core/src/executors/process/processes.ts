@@ -4,7 +4,8 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { access, mkdtemp } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Patience } from "./frozen-watch.ts";
 import { guardOutput } from "./guard-output.ts";
@@ -65,7 +66,7 @@ export function createProcesses(patience?: Patience): Processes {
     current ??= begin();
     const asked = current;
     const warden = await asked;
-    if (await isThere(warden.folder)) return warden;
+    if (existsSync(warden.folder)) return warden;
     // Somebody has tidied up: without its folder it can start nothing more.
     if (current === asked) {
       current = null;
@@ -81,13 +82,6 @@ export function createProcesses(patience?: Patience): Processes {
       await last?.close();
     },
   };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): ExecutionProcesses {

@@ -5,7 +5,7 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { connect, createServer, Socket } from "node:net";
 import { join } from "node:path";
 import { monotonicMs } from "../monotonic.ts";
@@ -113,11 +113,17 @@ async function begin(start: StartMessage): Promise<void> {
     const pid = await pidOf(child);
     watch(child, pid, start);
   } catch (error) {
-    tell({ kind: "not_started", id, message: error instanceof Error ? error.message : String(error) });
+    tell({ kind: "not_started", id, message: whyNot(error, start) });
   } finally {
     // The child has its own copy of each; ours would keep them open.
     for (const output of outputs) output.destroy();
   }
+}
+
+function whyNot(error: unknown, { cwd }: StartMessage): string {
+  // Of a folder that is not there the system says the same as of a program.
+  if (!existsSync(cwd)) return `There is no folder ${cwd} (ENOENT)`;
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A direct way from the child to the instance: what it prints does not pass through here. */
