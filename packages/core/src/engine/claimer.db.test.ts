@@ -129,6 +129,20 @@ describe("a claim", () => {
     expect(second[0]?.claimNo).toBeGreaterThan(first[0]?.claimNo ?? Number.NaN);
   });
 
+  it("gives each its own policy, also where the one that was told before is not told again", async () => {
+    const scheduler = await box.scheduler();
+    const attempts = [7, 7, 8, 7];
+    const specs = attempts.map((most) => echo.task(most, { retry: { attempts: most } }));
+    await scheduler.enqueueMany(specs);
+    const pool = box.pool("worker");
+    const request = await requestOf(1);
+
+    for (const _ of attempts) {
+      const [claim] = await pool.transaction(async (tx) => await claimTaskRuns(tx, request));
+      expect(claim?.policy.attempts).toBe(claim?.input);
+    }
+  });
+
   it("is not started but handed back when its answer comes after the lease could be trusted", async () => {
     const [taskRunId] = await enqueueFree(1);
     const { instanceId } = await requestOf(1);
