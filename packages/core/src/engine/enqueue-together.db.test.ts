@@ -6,7 +6,7 @@ import { echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { type ResolvedTask, resolveTaskSpec } from "../domain/task-spec.ts";
 import { sql } from "../store/sql.ts";
-import { createEnqueueOne } from "./enqueue-together.ts";
+import { createSingleEnqueues } from "./enqueue-together.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -86,7 +86,7 @@ describe("a statement of its own kind", () => {
     const heard: string[] = [];
     listener.on("notification", ({ channel }) => heard.push(channel));
     await listener.query("LISTEN signalbox_ready; LISTEN signalbox_gate; LISTEN test_end");
-    const enqueue = createEnqueueOne({
+    const { enqueue } = createSingleEnqueues({
       pool: box.pool("enqueuer"),
       wakeups,
       patienceMs: 10_000,
@@ -105,7 +105,7 @@ describe("a statement of its own kind", () => {
   it("does not wait for those before it without end", async () => {
     const pool = box.pool("enqueuer");
     const wakeups = { takeTurn: () => null, wakeOwn: () => {}, send: () => {} };
-    const enqueue = createEnqueueOne({ pool, wakeups, patienceMs: -1, unreachable });
+    const { enqueue } = createSingleEnqueues({ pool, wakeups, patienceMs: -1, unreachable });
 
     await expect(enqueue(plain(1))).rejects.toThrow("Too slow");
     expect(await box.query("SELECT FROM signalbox.task")).toEqual([]);
@@ -123,4 +123,13 @@ it("one that the server gives up is not done, and is told so", async () => {
   await lock.commit();
   await scheduler.stop();
   expect(await box.query("SELECT FROM signalbox.task")).toEqual([]);
+});
+
+it("who has called before stop is answered, however many wait", async () => {
+  const scheduler = createScheduler({ databaseUrl: box.db.url });
+
+  const calls = Array.from({ length: 50 }, async (_, n) => await scheduler.enqueue(echo.task(n)));
+  await scheduler.stop();
+
+  expect(new Set((await Promise.all(calls)).map(({ taskRunId }) => taskRunId)).size).toBe(50);
 });

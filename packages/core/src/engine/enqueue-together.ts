@@ -19,10 +19,14 @@ interface Caller {
 /** More would mean fewer at once; with one alone nothing would be made ready while the server commits. */
 const MOST_UNDER_WAY = 2;
 
-/** Of plain tasks. Resolves when the task is committed. */
-export type EnqueueOne = (task: ResolvedTask) => Promise<InsertedTaskRun>;
+export interface SingleEnqueues {
+  /** Of a plain task. Resolves when it is committed. */
+  readonly enqueue: (task: ResolvedTask) => Promise<InsertedTaskRun>;
+  /** Resolves when all who have called are answered, in one way or the other. */
+  readonly answered: () => Promise<void>;
+}
 
-export interface EnqueueOneDeps {
+export interface SingleEnqueuesDeps {
   readonly pool: Pool;
   readonly wakeups: Pick<Wakeups, "takeTurn" | "wakeOwn" | "send">;
   /** How long a caller waits for those before it to be answered. */
@@ -31,7 +35,7 @@ export interface EnqueueOneDeps {
   readonly unreachable: () => Error;
 }
 
-export function createEnqueueOne(deps: EnqueueOneDeps): EnqueueOne {
+export function createSingleEnqueues(deps: SingleEnqueuesDeps): SingleEnqueues {
   let callers: Caller[] = [];
   /** Of those that were refused together each half goes by itself. */
   const apart: (readonly Caller[])[] = [];
@@ -58,18 +62,29 @@ export function createEnqueueOne(deps: EnqueueOneDeps): EnqueueOne {
       });
     }
   };
-  return async (task) =>
-    await new Promise((resolve, reject) => {
-      callers.push({ task, sinceMs: monotonicMs(), resolve, reject });
-      sendNext();
-    });
+  const unanswered = new Set<Promise<unknown>>();
+  return {
+    enqueue: async (task) => {
+      const answer = new Promise<InsertedTaskRun>((resolve, reject) => {
+        callers.push({ task, sinceMs: monotonicMs(), resolve, reject });
+        sendNext();
+      });
+      unanswered.add(answer);
+      try {
+        return await answer;
+      } finally {
+        unanswered.delete(answer);
+      }
+    },
+    answered: async () => void (await Promise.allSettled(unanswered)),
+  };
 }
 
 function* tasksOf(callers: readonly Caller[]): Generator<ResolvedTask> {
   for (const { task } of callers) yield task;
 }
 
-function isPatient({ sinceMs, reject }: Caller, { patienceMs, unreachable }: EnqueueOneDeps): boolean {
+function isPatient({ sinceMs, reject }: Caller, { patienceMs, unreachable }: SingleEnqueuesDeps): boolean {
   if (monotonicMs() - sinceMs <= patienceMs) return true;
   reject(unreachable());
   return false;
@@ -77,7 +92,7 @@ function isPatient({ sinceMs, reject }: Caller, { patienceMs, unreachable }: Enq
 
 /** Answers what is to be written again, in parts: the database refused one of them, and with it all. */
 async function write(
-  { pool, wakeups }: EnqueueOneDeps,
+  { pool, wakeups }: SingleEnqueuesDeps,
   callers: readonly Caller[],
 ): Promise<readonly (readonly Caller[])[]> {
   const tasks = callers.map(({ task }) => task);

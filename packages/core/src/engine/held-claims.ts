@@ -28,7 +28,7 @@ export class HeldClaims {
   readonly #openByBatch = new Map<number, number>();
   readonly #requests = new Set<number>();
   readonly #polls = new Set<number>();
-  /** Requests without an answer; few, for who gets no answers for long loses its lease, and this begins anew. */
+  /** Requests without an answer, since it joined: a number for each pass that failed. */
   readonly #unanswered = new Set<number>();
   #lastRequestNo = 0;
   #executing = 0;

@@ -1,6 +1,7 @@
 /** Wires everything together; the only file that may. */
 
 import { hostname } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
 import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
@@ -12,6 +13,7 @@ import type { Executor } from "../executors/executor.ts";
 import { joinTransaction, openPool, type Pool } from "../store/database.ts";
 import { placeOf } from "../store/database-place.ts";
 import { tellDriverError } from "../store/driver-error.ts";
+import { CLOSE_PATIENCE_MS } from "../store/end-client.ts";
 import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants } from "../store/invariants/check.ts";
 import { readLog } from "../store/logs/read.ts";
@@ -31,7 +33,7 @@ import {
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
-import { createEnqueueOne, type EnqueueOne } from "./enqueue-together.ts";
+import { createSingleEnqueues, type SingleEnqueues } from "./enqueue-together.ts";
 import { notifyInside, prepareEnqueue, requireLimit } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
 import { ignoreRejection } from "./ignore-rejection.ts";
@@ -64,7 +66,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const place = placeText(settings.databaseUrl);
   const forCallers = callersPool(pool, place, settings.name);
   const tooSlow = "it took longer than queryTimeoutMs; call again, or raise it";
-  const enqueueOne = createEnqueueOne({
+  const singles = createSingleEnqueues({
     pool: forCallers,
     wakeups,
     patienceMs: settings.queryTimeoutMs,
@@ -73,8 +75,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const follower = createLogFollower(forCallers);
   wakeups.on("signalbox_log", follower.wake);
   return {
-    ...lifecycle({ pool, settings, executors, wakeups, emit }, forCallers),
-    ...enqueues(forCallers, executors, wakeups, enqueueOne),
+    ...lifecycle({ pool, settings, executors, wakeups, emit }, forCallers, singles),
+    ...enqueues(forCallers, executors, wakeups, singles),
     ...interventions(forCallers, wakeups),
     ...requests(forCallers, settings, wakeups),
     ...runReader(forCallers),
@@ -86,7 +88,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
 type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop" | "health">;
 
-function lifecycle(deps: EngineDeps, forCallers: Pool): Lifecycle {
+function lifecycle(deps: EngineDeps, forCallers: Pool, singles: SingleEnqueues): Lifecycle {
   const { settings, wakeups } = deps;
   const engine = createEngine(deps);
   let starting: Promise<void> | null = null;
@@ -104,6 +106,8 @@ function lifecycle(deps: EngineDeps, forCallers: Pool): Lifecycle {
         () => false,
       )) === true;
     if (started) await engine.stop();
+    // Who has called before is answered, as anybody else whose call is under way.
+    await Promise.race([singles.answered(), wait(CLOSE_PATIENCE_MS, undefined, { ref: false })]);
     await wakeups.stop();
     stopped = true;
     await forCallers.close();
@@ -151,7 +155,7 @@ function enqueues(
   pool: Pool,
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
-  enqueueOne: EnqueueOne,
+  singles: SingleEnqueues,
 ): Pick<Scheduler, "enqueue" | "enqueueMany"> {
   const enqueueMany: Scheduler["enqueueMany"] = async (specs, options) => {
     const { run, transaction, idempotencyKey } = options ?? {};
@@ -164,7 +168,7 @@ function enqueues(
       await notifyInside(tx, enqueued.taskRuns);
       return enqueued;
     }
-    if (plain !== null) return { runId: null, taskRuns: [await enqueueOne(plain)] };
+    if (plain !== null) return { runId: null, taskRuns: [await singles.enqueue(plain)] };
     const enqueued = await pool.transaction(write, KEEP_PLANS);
     for (const channel of wakesFor(enqueued.taskRuns)) wakeups.send(channel);
     return enqueued;
