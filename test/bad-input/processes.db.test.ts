@@ -93,6 +93,12 @@ describe("an output file", () => {
     expect(await run(`ln -sf /dev/zero "$SIGNALBOX_OUTPUT_FILE"`)).toEqual(notStorable(sentence));
   });
 
+  it("that has become a link says nothing of what it leads to", async () => {
+    expect(await run(`ln -sf /etc/passwd "$SIGNALBOX_OUTPUT_FILE"`)).toEqual(
+      notStorable("The output file is not a file any more"),
+    );
+  });
+
   it("that was removed is no output, also together with its folder", async () => {
     expect(await run(`rm "$SIGNALBOX_OUTPUT_FILE"`)).toMatchObject({ status: "DONE", output: null });
     expect(await run(`rm -r "$(dirname "$SIGNALBOX_OUTPUT_FILE")"`)).toMatchObject({ status: "DONE" });

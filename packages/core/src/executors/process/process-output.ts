@@ -99,11 +99,11 @@ function isUntouched(file: string): boolean {
 async function readStart(file: string): Promise<Buffer> {
   try {
     if (isUntouched(file)) return NOTHING;
-    // Without waiting: it may be a pipe by now, to which nobody writes.
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    // Without waiting: it may be a pipe by now, to which nobody writes. And what a link leads to is no output.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       const stat = await handle.stat();
-      if (!stat.isFile()) throw notStorable("The output file is not a file any more");
+      if (!stat.isFile()) throw noFile();
       // One byte more than is allowed says that it is too long. Not as much for all: memory has to be collected too.
       const most = Buffer.alloc(Math.min(stat.size, MAX_OUTPUT_BYTES) + 1);
       const { buffer, bytesRead } = await handle.read(most, 0);
@@ -113,9 +113,15 @@ async function readStart(file: string): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof ExecutionFailedError) throw error;
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return NOTHING;
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ENOENT") return NOTHING;
+    if (code === "ELOOP") throw noFile();
     throw notStorable(`The output file cannot be read: ${messageOf(error)}`);
   }
+}
+
+function noFile(): ExecutionFailedError {
+  return notStorable("The output file is not a file any more");
 }
 
 function messageOf(error: unknown): string {
