@@ -134,6 +134,7 @@ describe("a task spec is refused in one clear sentence", () => {
     [{ tags: ["a", ""] }, "task.tags[1]: is empty; give it a name"],
     [{ tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, "task.tags: are 21, at most 20"],
     [{ stops: [{ code: "" }] }, "task.stops[0].code: is empty; give it a name"],
+    [{ stops: [{ code: "A" }, { code: "A" }] }, 'task.stops[1].code: "A" is named twice'],
     [
       { stops: [{ code: "APPROVAL", detail: "half \ud83d" }] },
       "task.stops[0].detail: contains half a surrogate pair, which is not text",

@@ -215,8 +215,11 @@ function resolveStops(given: TaskSpec["stops"], refuse: Refuse): ResolvedTask["s
   if (!isGiven(given)) return NONE;
   const stops = given.map(({ code, detail }) => ({ code, detail: detail ?? null }));
   if (stops.length > MAX_STOPS) refuse("stops", `are ${stops.length}, at most ${MAX_STOPS}`);
+  const seen = new Set<string>();
   for (const [index, { code, detail }] of stops.entries()) {
     requireName(code, (problem) => refuse(`stops[${index}].code`, problem));
+    if (seen.has(code)) refuse(`stops[${index}].code`, `"${code}" is named twice`);
+    seen.add(code);
     if (detail !== null) requireName(detail, (problem) => refuse(`stops[${index}].detail`, problem));
   }
   return stops;

@@ -63,16 +63,26 @@ function* bitesOf(tasks: Iterable<ResolvedTask>): Generator<readonly ResolvedTas
   let bite: ResolvedTask[] = [];
   let characters = 0;
   for (const task of tasks) {
-    const isFull = bite.length >= BITE_TASKS || characters + task.inputJson.length > BITE_CHARACTERS;
+    const more = charactersOf(task);
+    const isFull = bite.length >= BITE_TASKS || characters + more > BITE_CHARACTERS;
     if (isFull && bite.length > 0) {
       yield bite;
       bite = [];
       characters = 0;
     }
     bite.push(task);
-    characters += task.inputJson.length;
+    characters += more;
   }
   if (bite.length > 0) yield bite;
+}
+
+/** Of what can be long. */
+function charactersOf({ inputJson, resources, tags, stops }: ResolvedTask): number {
+  let characters = inputJson.length;
+  for (const { name } of resources) characters += name.length;
+  for (const tag of tags) characters += tag.length;
+  for (const { code, detail } of stops) characters += code.length + (detail?.length ?? 0);
+  return characters;
 }
 
 async function insertBite(
@@ -189,7 +199,7 @@ function insertStatement(forms: readonly Form[], { runId, behind, notifies }: Wa
       SELECT kind, queue, priority, enqueued_at, task_run_id, rules_no FROM given WHERE NOT gated
     ), new_stop AS (
       INSERT INTO signalbox.stop (task_id, code, detail)
-      SELECT DISTINCT ON (task_id, s.code) task_id, s.code, s.detail
+      SELECT task_id, s.code, s.detail
         FROM given CROSS JOIN LATERAL jsonb_to_recordset(stops::jsonb) AS s (code text, detail text)
        WHERE stops IS NOT NULL
     ), new_version AS (
