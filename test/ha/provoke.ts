@@ -1,5 +1,6 @@
 /** What makes an instance come by an act, so that it can be killed there. */
 
+import { randomUUID } from "node:crypto";
 import { exclusive, type Scheduler, shared, type TaskId, type TaskSpec } from "@signalbox/core";
 import type { Instance } from "./instance.ts";
 import type { WorkInput } from "./instance-messages.ts";
@@ -77,6 +78,17 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
     by: async (rig) => {
       const input: WorkInput = { ms: 5, silent: true };
       await enqueued(rig, [{ kind: "work", input, priority: 0 }]);
+    },
+  },
+  "a hand-off": {
+    who: "anyone",
+    by: async (rig) => {
+      const resources = [exclusive(`handed on ${randomUUID()}`)];
+      const versions = ["1", "2", "3"].map((version) => ({ kind: "work", resources, version, priority: 0 }));
+      await enqueued(
+        rig,
+        versions.map((spec) => ({ ...spec, input: { ms: 5 } satisfies WorkInput })),
+      );
     },
   },
   "a settlement by the lease's thread": {
