@@ -107,6 +107,11 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     name: "LARGEST_COUNT",
   },
   {
+    what: "task runs that one claim takes, however many slots are free",
+    file: `${CORE}/engine/loops.ts`,
+    name: "MOST_CLAIMED",
+  },
+  {
     what: "longest time that an option may say",
     file: `${CORE}/engine/settings.ts`,
     name: "LONGEST_MS",

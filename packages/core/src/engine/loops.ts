@@ -25,6 +25,8 @@ const SWEEP_MS = 30_000;
 const SWEEP_BITE_MS = 100;
 /** How often an instance looks at the database's own state. */
 const WATCH_MS = 60_000;
+/** However many slots are free: their inputs come as one value, which the server and Node can make only so long. */
+const MOST_CLAIMED = 500;
 
 export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
   const net = createNet(settings.pollIntervalMs);
@@ -98,7 +100,7 @@ export function claimerLoop(parts: EngineParts): Loop {
       const { instanceId, held, lease } = life;
       const { slots } = memberships;
       // Half of them at most: while the ends of these are recorded, the others are claimed.
-      const atMost = Math.min(settings.batchSize, Math.ceil(slots / 2));
+      const atMost = Math.min(settings.batchSize, MOST_CLAIMED, Math.ceil(slots / 2));
       const claimed = await claimOnce({
         pool,
         instanceId,

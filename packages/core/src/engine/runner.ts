@@ -67,11 +67,15 @@ function run(
       return failedBy(error);
     }
   };
+  return answerOf(executor, held.claim.input, context).then(endedWith, failedBy);
+}
+
+/** Also where an executor of somebody else's throws, or answers something else than a promise. */
+function answerOf(executor: Executor, input: unknown, context: ExecutionContext): Promise<unknown> {
   try {
-    // Whatever an executor of somebody else's answers instead of a promise.
-    return Promise.resolve(executor.execute(held.claim.input, context)).then(endedWith, failedBy);
+    return Promise.resolve(executor.execute(input, context));
   } catch (error) {
-    return Promise.resolve(failedBy(error));
+    return Promise.reject(error);
   }
 }
 
