@@ -127,6 +127,11 @@ describe("a claim", () => {
 
     expect(first[0]?.claimNo).toBe(first[1]?.claimNo);
     expect(second[0]?.claimNo).toBeGreaterThan(first[0]?.claimNo ?? Number.NaN);
+    // The answer says one number for all: that they have it is said by their rows.
+    for (const { taskRunId, claimNo } of [...first, ...second]) {
+      const stored = await box.value("SELECT claim_no FROM signalbox.task_run WHERE id = $1", [taskRunId]);
+      expect(Number(stored)).toBe(claimNo);
+    }
   });
 
   it("gives each its own policy, also where the one that was told before is not told again", async () => {
