@@ -98,7 +98,9 @@ async function refuseWrites(crowded: Crowded): Promise<Record<string, number>> {
         const taskRunId = await enqueueOrRefused(rig, title);
         if (taskRunId === null) refused.push(title);
         else ids.push(taskRunId);
-        return isSo();
+        if (isSo()) return true;
+        if (refusals().settler > 0) await letSettle(crowded);
+        return false;
       },
       { withinMs: WITHIN_MS, instead: () => `${refused.length} enqueues, ${show(refusals())} refused` },
     );
@@ -119,6 +121,15 @@ async function refuseWrites(crowded: Crowded): Promise<Record<string, number>> {
     "claims refused": refusals().claimer,
     "settlements refused": refusals().settler,
   };
+}
+
+/** Where all slots wait for settlements that are refused, nobody claims: room for these, and then the disk is filled again. */
+async function letSettle({ rig: { cluster }, disk }: Crowded): Promise<void> {
+  const before = cluster.count("task_run.settled");
+  await disk.empty();
+  await until("something is settled again", () => cluster.count("task_run.settled") > before, {
+    withinMs: WITHIN_MS,
+  });
 }
 
 function countRefusals({ cluster }: Rig): () => { readonly claimer: number; readonly settler: number } {
