@@ -1,7 +1,7 @@
 /** What a settlement hands straight to the next in line, and what it leaves to a pass. */
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
-import { cancel, joinAsWorker, SUCCESS, type Worker } from "../../test/acts.ts";
+import { cancel, joinAsWorker, SUCCESS, settleAll, type Worker } from "../../test/acts.ts";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
 import { holdersIn, parkingIn } from "../../test/look.ts";
 import { waitUntilBlockedOrDone } from "../../test/wait-until.ts";
@@ -10,6 +10,7 @@ import { exclusive, shared } from "../domain/resource.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import { defineTask } from "../executors/define-task.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
+import { createSettler } from "./settler.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -299,4 +300,18 @@ describe("a hand-off that meets", () => {
     expect(await box.statusOf(second)).toBe("PENDING");
     expect(await box.query("SELECT FROM signalbox.hold")).toEqual([]);
   });
+});
+
+it("is told to others also where the answer to its commit was lost", async () => {
+  const scheduler = await box.scheduler();
+  await line(scheduler, echo.task(1, { resources: orders, version: "1" }), next());
+  await scheduler.claim();
+  const pool = box.pool("settler");
+  await settleAll(scheduler, SUCCESS)(pool);
+
+  const settler = createSettler({ pool, batchSize: 10, emit: () => {} });
+  for (const { claim } of scheduler.held.all())
+    settler.add(claim, scheduler.instanceId, SUCCESS, scheduler.held);
+
+  expect(await settler.settleOnce()).toMatchObject({ opensGates: true, handsOff: true });
 });

@@ -39,7 +39,12 @@ export async function recordEnds(pool: Pool, batch: readonly Ended[], emit: Emit
   const plainly = await settlePlainly(pool, batch);
   const answers = plainly.length === batch.length ? NO_ANSWERS : await settleRest(pool, batch, plainly);
   if (emit !== unheard) tell(emit, batch, plainly, answers);
-  return { opensGates: answers.opensGates, handsOff: answers.handedOff.length > 0 };
+  // What a commit did whose answer was lost is not known any more: others are told to look.
+  const isUnknown = answers.before.size > 0;
+  return {
+    opensGates: answers.opensGates || isUnknown,
+    handsOff: answers.handedOff.length > 0 || isUnknown,
+  };
 }
 
 const NO_ANSWERS: Answers = { settled: new Map(), before: new Map(), handedOff: [], opensGates: false };
