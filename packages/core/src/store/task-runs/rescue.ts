@@ -46,10 +46,14 @@ export async function findLost(tx: Transaction, limit: number): Promise<readonly
                 FROM signalbox.outside_job AS j WHERE j.task_run_id = t.id) AS job
         FROM signalbox.claim_batch AS b
        CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
-        JOIN signalbox.task_run AS t ON t.id = g.id
-        JOIN signalbox.task AS k ON k.id = t.task_id
+        -- With a limit it stays a search for each of them. Without one the planner may go through all there are, in the asked order.
+       CROSS JOIN LATERAL (SELECT *
+                             FROM signalbox.task_run
+                            WHERE task_run.id = g.id
+                              AND status = 'RUNNING' AND claim_no = b.claim_no AND claimed_by = b.instance_id
+                            LIMIT 1) AS t
+       CROSS JOIN LATERAL (SELECT title, policy FROM signalbox.task WHERE task.id = t.task_id LIMIT 1) AS k
        WHERE NOT EXISTS (SELECT FROM signalbox.instance WHERE boot_id = b.instance_id AND state <> 'DEAD')
-         AND t.status = 'RUNNING' AND t.claim_no = b.claim_no AND t.claimed_by = b.instance_id
        ORDER BY t.id
        LIMIT ${limit}
     `,
