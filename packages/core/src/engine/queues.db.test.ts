@@ -81,20 +81,28 @@ describe("a limit that is introduced", () => {
     expect(await scheduler.promote()).toMatchObject({ promoted: [waits?.taskRunId] });
   });
 
-  it("is given back by those that ran before it was there, also where they have no result", async () => {
-    const scheduler = await box.scheduler();
-    await scheduler.enqueueMany([1, 2].map(() => echo.task(null, { queue: "mail" })));
-    await scheduler.claim();
-    await scheduler.setQueue("mail", { limit: 1 });
-    expect(await holdersIn(box, "queue:mail")).toHaveLength(2);
+  it.each([
+    ["together", [2]],
+    ["one by one", [1, 1]],
+  ])(
+    "is given back by those that were claimed %s before it was there, also without a result",
+    async (_, claims) => {
+      const scheduler = await box.scheduler();
+      for (const count of claims) {
+        await scheduler.enqueueMany(Array.from({ length: count }, () => echo.task(null, { queue: "mail" })));
+        await scheduler.claim();
+      }
+      await scheduler.setQueue("mail", { limit: 1 });
+      expect(await holdersIn(box, "queue:mail")).toHaveLength(2);
 
-    await finishAll(scheduler);
+      await finishAll(scheduler);
 
-    expect(await statusesIn(box, "mail")).toEqual({ DONE: 2 });
-    expect(await holdersIn(box, "queue:mail")).toEqual([]);
-    expect(await box.query("SELECT FROM signalbox.claim_batch")).toEqual([]);
-    expect((await scheduler.checkInvariants()).violations).toEqual([]);
-  });
+      expect(await statusesIn(box, "mail")).toEqual({ DONE: 2 });
+      expect(await holdersIn(box, "queue:mail")).toEqual([]);
+      expect(await box.query("SELECT FROM signalbox.claim_batch")).toEqual([]);
+      expect((await scheduler.checkInvariants()).violations).toEqual([]);
+    },
+  );
 
   it("puts whoever comes from now on before the gate", async () => {
     const scheduler = await box.scheduler();

@@ -15,6 +15,7 @@ import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
 import { takeWakes } from "./holds/wake.ts";
 import { takeKey } from "./idempotency/keys.ts";
+import { takeOutsideJobs } from "./outside-jobs/take.ts";
 import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findHolders } from "./rules/recall.ts";
@@ -114,6 +115,16 @@ describe("claim", () => {
 
     const choice = (nodes ?? []).filter((node) => node["Subplan Name"]?.startsWith("InitPlan") === true);
     expect(choice.flatMap(flatten).map((node) => node["Node Type"])).toContain("LockRows");
+  });
+
+  it("takes outside jobs that are due by their kind, and their task runs by the primary key", async () => {
+    const request = { instanceId: INSTANCE, kinds: ["kind 1", "kind 2"], freeSlots: 100, requestNo: 1 };
+
+    const nodes = (await plansOf(async (tx) => await takeOutsideJobs(tx, request))).get("takeOutsideJobs");
+
+    expect(new Set(reads(nodes))).toEqual(
+      new Set(["outside_job_due", "outside_job_pkey", "instance_pkey", "task_run_pkey", "task_pkey"]),
+    );
   });
 
   it("lists what an instance runs by its batches", async () => {
