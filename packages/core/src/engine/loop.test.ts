@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createLoop, type Loop, type LoopOptions } from "./loop.ts";
+import { createLoop, inParallel, type Loop, type LoopOptions } from "./loop.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -258,5 +258,22 @@ describe("a loop that is stopped", () => {
 
   it("is stopped at once when it never ran", async () => {
     await loopOf({}).loop.stop();
+  });
+});
+
+describe("loops in parallel", () => {
+  it("are started, woken and stopped as one", async () => {
+    const [one, other] = [loopOf({}), loopOf({})];
+    const both = inParallel([one.loop, other.loop]);
+
+    both.start();
+    await settled();
+    both.wake();
+    await settled();
+    await both.stop();
+    both.wake();
+    await settled();
+
+    expect([one.passes(), other.passes()]).toEqual([2, 2]);
   });
 });

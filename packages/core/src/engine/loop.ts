@@ -87,3 +87,18 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
     },
   };
 }
+
+/** Several that are started, woken and stopped as one. */
+export function inParallel(loops: readonly Loop[]): Loop {
+  return {
+    start: (restMs) => {
+      for (const loop of loops) loop.start(restMs);
+    },
+    wake: () => {
+      for (const loop of loops) loop.wake();
+    },
+    stop: async () => {
+      await Promise.all(loops.map(async (loop) => await loop.stop()));
+    },
+  };
+}

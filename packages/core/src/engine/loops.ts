@@ -8,7 +8,7 @@ import { isAnyReady } from "../store/task-runs/claim.ts";
 import { beginExecutions } from "./begin-execution.ts";
 import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
-import { createLoop, type Loop } from "./loop.ts";
+import { createLoop, inParallel, type Loop } from "./loop.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { freePolls, pollableKinds, takeDueOnce } from "./poller.ts";
 import { type PromoteRequest, type PromotionPass, promoteOnce } from "./promoter.ts";
@@ -171,9 +171,17 @@ function soon(dueInMs: number | null, atMostMs: number): "rest" | { readonly aga
   return { againInMs: Math.max(LEAST_PAUSE_MS, dueInMs + 1) };
 }
 
-export function settlerLoop({ settings, settler, wakeups, wake, onPassed, onError }: EngineParts): Loop {
+/** Two of them: what ends while one waits for the database is recorded by the other. */
+export function settlerLoop(parts: EngineParts): Loop {
+  return inParallel(["settler", "second settler"].map((name) => oneSettlerLoop(name, parts)));
+}
+
+function oneSettlerLoop(
+  name: string,
+  { settings, settler, wakeups, wake, onPassed, onError }: EngineParts,
+): Loop {
   return createLoop({
-    name: "settler",
+    name,
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
       // Whatever ends in this turn of the event loop is recorded together.

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
+import { statusesIn } from "../../test/look.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { loseAnswers } from "../../test/unheard.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
@@ -11,6 +12,7 @@ import type { Transaction } from "../store/database.ts";
 import { type SettleRequest, settleTaskRuns, succeedTaskRuns } from "../store/task-runs/settle.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { stopExecution } from "./held-claims.ts";
+import { createSettler } from "./settler.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -164,6 +166,35 @@ describe("a settlement", () => {
 
     expect((await scheduler.list({ status: ["DONE"] })).taskRuns).toHaveLength(25);
     expect((await scheduler.list({ status: ["FAILED"] })).taskRuns).toHaveLength(25);
+  });
+});
+
+describe("two settlements of one instance at once", () => {
+  it("record each what the other has not, and each hands on what was held", async () => {
+    const scheduler = await box.scheduler({ slots: 200, batchSize: 300 });
+    const specs = Array.from({ length: 120 }, (_, n) =>
+      echo.task(n, { resources: [exclusive(`shop ${n}`)] }),
+    );
+    // Two for each: one goes on when the other has ended.
+    await scheduler.enqueueMany([...specs, ...specs]);
+    await scheduler.promote();
+    await scheduler.claim();
+    const pool = box.pool("settler");
+    const settler = createSettler({ pool, batchSize: 60, emit: () => {} });
+    for (const { claim } of scheduler.held.all())
+      settler.add(claim, scheduler.instanceId, { kind: "succeeded", output: null }, scheduler.held);
+    const pause = pool.pauseBefore("COMMIT");
+
+    const first = settler.settleOnce();
+    await pause.reached;
+    expect(await settler.settleOnce()).toMatchObject({ freesSlots: true, handsOff: true });
+    expect(await statusesIn(box, "default")).toEqual({ DONE: 60, RUNNING: 60, AVAILABLE: 60, PENDING: 60 });
+    pause.resume();
+
+    expect(await first).toMatchObject({ left: 0, freesSlots: true, handsOff: true });
+    expect(await statusesIn(box, "default")).toEqual({ DONE: 120, AVAILABLE: 120 });
+    expect(scheduler.held.all()).toEqual([]);
+    expect((await scheduler.checkInvariants()).violations).toEqual([]);
   });
 });
 

@@ -13,6 +13,7 @@ import type { Emit } from "./telemetry.ts";
 import { Unrecorded } from "./unrecorded.ts";
 
 interface SettlePass extends Recorded {
+  /** Still to be written, and not by another call. */
   readonly left: number;
   /** Something is recorded, and not RUNNING any more. */
   readonly freesSlots: boolean;
@@ -23,8 +24,9 @@ interface SettlePass extends Recorded {
 export interface Settler {
   readonly add: (claim: Claim, claimedBy: InstanceId, outcome: Outcome, held: HeldClaims) => void;
   /**
-   * Writes up to one batch. Throws when the database does, nothing is lost then. Of a batch in which it refuses a row each
-   * is written by itself in the passes that follow; what it refuses then is told when all the others are written.
+   * Writes up to one batch, also beside another call that is under way. Throws when the database does, nothing is lost then.
+   * Of a batch in which it refuses a row each is written by itself in the passes that follow; what it refuses then is told
+   * when all the others are written.
    */
   readonly settleOnce: () => Promise<SettlePass>;
 }
@@ -43,24 +45,25 @@ export function createSettler(deps: {
       unrecorded.add({ claim, claimedBy, decision, outside, held, ranMs: ranMsOf(claim, execution) });
     },
     settleOnce: async () => {
-      const batch = unrecorded.next(deps.batchSize);
+      const batch = unrecorded.take(deps.batchSize);
+      const { finished } = batch;
+      // What cannot go now goes when those are back that are on their way.
+      if (finished.length === 0) return { left: 0, freesSlots: false, letGo: false, ...NOTHING };
       let recorded: Recorded;
       try {
-        recorded = await recordBatch(deps, batch);
+        recorded = await recordBatch(deps, finished);
       } catch (error) {
-        if (!isRefusedRow(error)) throw error;
+        if (!isRefusedRow(error)) {
+          unrecorded.putBack(batch);
+          throw error;
+        }
         unrecorded.refuse(batch);
         if (unrecorded.isRefused) throw error;
         return { left: unrecorded.left, freesSlots: false, letGo: false, ...NOTHING };
       }
       unrecorded.remove(batch);
-      for (const { claim, held } of batch) held.remove(claim);
-      return {
-        left: unrecorded.left,
-        freesSlots: batch.length > 0,
-        ...recorded,
-        letGo: batch.some(goesOn),
-      };
+      for (const { claim, held } of finished) held.remove(claim);
+      return { left: unrecorded.left, freesSlots: true, ...recorded, letGo: finished.some(goesOn) };
     },
   };
 }

@@ -82,6 +82,7 @@ it("tells every pass of every loop, every beat, and what it saw of the database"
     "pruner",
     "reconciler",
     "rescuer",
+    "second settler",
     "settler",
     "timer",
     "watcher",
