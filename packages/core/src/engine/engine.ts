@@ -98,9 +98,9 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     start: async () => {
-      await memberships.join();
+      await joinOrEnd(memberships);
       wakeups.start();
-      for (const loop of Object.values(loops)) loop.start();
+      startLoops(loops);
       health.start();
     },
     stop: async () => {
@@ -125,6 +125,24 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     health: health.read,
   };
+}
+
+async function joinOrEnd(memberships: Memberships): Promise<void> {
+  try {
+    await memberships.join();
+  } catch (error) {
+    // Its thread would keep the process alive.
+    await memberships.leave();
+    throw error;
+  }
+}
+
+/** A server to which many instances come at once is not kept busy by what looks after others, or after what is long over. */
+const LATER_MS = 1_000;
+
+function startLoops({ rescuer, timer, watcher, pruner, ...first }: Readonly<Record<LoopName, Loop>>): void {
+  for (const loop of Object.values(first)) loop.start();
+  for (const loop of [rescuer, timer, watcher, pruner]) loop.start(LATER_MS * (0.5 + Math.random()));
 }
 
 function wakeBy(wakeups: Wakeups, wake: EngineParts["wake"]): void {

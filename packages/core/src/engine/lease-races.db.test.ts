@@ -12,7 +12,7 @@ import { exclusive } from "../domain/resource.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
-import type { LeaseMessage, LeaseOrder, LeaseThreadData } from "./lease-thread.ts";
+import type { LeaseMessage, LeaseOrder, LeaseThreadData, ThreadRuns } from "./lease-thread.ts";
 import { rescueOnce } from "./rescuer.ts";
 import { startThread } from "./start-thread.ts";
 
@@ -134,7 +134,11 @@ describe("a renewal that waited", () => {
     const thread = startThread("lease-thread", data);
     thread.postMessage({ instanceId, memory } satisfies LeaseOrder);
     try {
-      const told = new Promise<LeaseMessage>((resolve) => thread.once("message", resolve));
+      const told = new Promise<LeaseMessage>((resolve) =>
+        thread.on("message", (message: LeaseMessage | ThreadRuns) => {
+          if (message.kind !== "runs") resolve(message);
+        }),
+      );
       await waitUntilBlocked(box.db.client, "signalbox lease");
       const blockedAtMs = monotonicMs();
       await holding.commit();

@@ -5,11 +5,13 @@
 
 import type { Worker } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
-import type { LeaseMessage, LeaseOrder, LeaseThreadData, ReportRequest } from "./lease-thread.ts";
+import type { LeaseMessage, LeaseOrder, LeaseThreadData, ReportRequest, ThreadRuns } from "./lease-thread.ts";
 import type { WatchedClaim, WatchRequest } from "./overdue-watch.ts";
 import { startThread } from "./start-thread.ts";
 
 export interface LeaseRenewer {
+  /** Resolves when the thread runs, or cannot: a lease that begins then is renewed from its first moment on. */
+  readonly start: () => Promise<void>;
   /** Renews this lease, and no other one any more. */
   readonly renew: (
     lease: { readonly instanceId: InstanceId; readonly memory: SharedArrayBuffer },
@@ -27,15 +29,19 @@ export interface LeaseRenewer {
 
 export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
   let thread: Worker | null = null;
+  let runs: Promise<void> = Promise.resolve();
   let current: InstanceId | null = null;
   let tell: (message: LeaseMessage) => void = () => {};
 
   const started = (): Worker => {
     if (thread !== null) return thread;
     const fresh = startThread("lease-thread", data);
-    fresh.on("message", (message: LeaseMessage) => {
+    runs = new Promise((resolve) => {
+      fresh.once("message", resolve).once("exit", resolve);
+    });
+    fresh.on("message", (message: LeaseMessage | ThreadRuns) => {
       // Of a life before: its lease is given up.
-      if (message.instanceId === current) tell(message);
+      if (message.kind !== "runs" && message.instanceId === current) tell(message);
     });
     // A thread that cannot run renews nothing: the deadline decides, as with every other failure. The next life has another.
     fresh.on("error", ({ message }) => {
@@ -48,6 +54,10 @@ export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
     return fresh;
   };
   return {
+    start: async () => {
+      started();
+      await runs;
+    },
     renew: (lease, onMessage) => {
       current = lease.instanceId;
       tell = onMessage;

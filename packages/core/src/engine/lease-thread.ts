@@ -34,6 +34,11 @@ export type LeaseMessage = { readonly instanceId: InstanceId } & (
   | { readonly kind: "overdue"; readonly taskRunId: TaskRunId }
 );
 
+/** The first word of a thread: whatever is ordered from now on is done at once. */
+export interface ThreadRuns {
+  readonly kind: "runs";
+}
+
 interface Life {
   readonly instanceId: InstanceId;
   readonly memory: LeaseMemory;
@@ -107,7 +112,7 @@ function connectTo(path: string): Socket {
   return socket;
 }
 
-function tell(message: LeaseMessage): void {
+function tell(message: LeaseMessage | ThreadRuns): void {
   parentPort?.postMessage(message);
 }
 
@@ -176,4 +181,5 @@ async function rest(ms: number): Promise<void> {
   });
 }
 
+tell({ kind: "runs" });
 await Promise.all([keepBeating(), keepEndingOverdue()]);

@@ -50,6 +50,22 @@ describe("a loop", () => {
     await loop.stop();
   });
 
+  it("that is to rest first makes its first pass after that, or when it is woken", async () => {
+    const [resting, woken] = [loopOf({}), loopOf({})];
+    resting.loop.start(1_000);
+    woken.loop.start(1_000);
+    await vi.advanceTimersByTimeAsync(999);
+    expect([resting.passes(), woken.passes()]).toEqual([0, 0]);
+
+    woken.loop.wake();
+    await settled();
+    expect([resting.passes(), woken.passes()]).toEqual([0, 1]);
+
+    await vi.advanceTimersByTimeAsync(1);
+    expect([resting.passes(), woken.passes()]).toEqual([1, 1]);
+    await Promise.all([resting.loop.stop(), woken.loop.stop()]);
+  });
+
   it("makes the next pass after the interval, a fifth more or less", async () => {
     const { loop, passes } = loopOf({ intervalMs: 1_000 });
     loop.start();

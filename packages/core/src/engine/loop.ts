@@ -13,7 +13,8 @@ export interface LoopOptions {
 }
 
 export interface Loop {
-  start: () => void;
+  /** The first pass is made at once, or after a rest. */
+  start: (restMs?: number) => void;
   wake: () => void;
   /** Resolves when the pass that is under way has ended; none begins after it. */
   stop: () => Promise<void>;
@@ -44,7 +45,8 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
     endRest = null;
   };
 
-  const run = async (): Promise<void> => {
+  const run = async (restMs: number): Promise<void> => {
+    if (restMs > 0) await rest(restMs);
     while (!stopping) {
       woken = false;
       try {
@@ -69,9 +71,9 @@ export function createLoop({ name, intervalMs, pass, onPassed, onError }: LoopOp
   };
 
   return {
-    start: () => {
+    start: (restMs = 0) => {
       stopping = false;
-      running ??= run();
+      running ??= run(restMs);
     },
     wake: () => {
       woken = true;

@@ -75,20 +75,21 @@ export class Memberships {
   async join(): Promise<void> {
     if (this.#current !== null) return;
     const { pool, settings, emit, onRenewed } = this.#deps;
+    const { name, slots, leaseMs, beatMs } = settings;
+    this.#renewer ??= startLeaseRenewer({ url: settings.databaseUrl, leaseMs, beatMs });
+    await this.#renewer.start();
     const begunAtMs = monotonicMs();
-    const { name, slots, leaseMs } = settings;
     const kinds = settings.tasks.map(({ kind }) => kind);
     const { instanceId, timeline } = await pool.transaction(async (tx) => ({
       timeline: (await followTimeline(tx)).timeline,
       instanceId: await joinCluster(tx, { name, kinds, slots, leaseMs, mark: ownMark() }),
     }));
     this.#saw(timeline);
-    this.#renewer ??= startLeaseRenewer({ url: settings.databaseUrl, leaseMs, beatMs: settings.beatMs });
     const lease = keepLease({
       renewer: this.#renewer,
       instanceId,
       leaseMs,
-      beatMs: settings.beatMs,
+      beatMs,
       begunAtMs,
       onTimeline: (answeredOn) => this.#saw(answeredOn),
       onRenewed: (tookMs) => {

@@ -51,6 +51,7 @@ function watchedBy(scheduler: ManualScheduler, held: HeldClaim, obeyMs: number):
     beatMs: 1_000,
     begunAtMs: monotonicMs(),
     renewer: {
+      start: async () => {},
       renew: nothing,
       rest: nothing,
       reportTo: nothing,

@@ -1,6 +1,7 @@
 /** The life of a started instance, with its timers and its thread. */
 
-import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { deferred } from "../../test/deferred.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { startIn, untilTold } from "../../test/started.ts";
@@ -55,6 +56,51 @@ it("leaves nothing behind when it is stopped while it starts", async () => {
   await starting;
 
   expect(await liveInstances()).toBe(0);
+});
+
+describe("the thread that renews the lease", () => {
+  const threads: Worker[] = [];
+  const note = (thread: Worker): void => void threads.push(thread);
+  beforeEach(() => {
+    threads.length = 0;
+    process.on("worker", note);
+  });
+  afterEach(() => process.off("worker", note));
+
+  it("runs before the lease begins, however long it takes to start", async () => {
+    const locked = await leaveOpen(
+      box.pool("holder"),
+      async (tx) =>
+        await tx.query({
+          name: "lock",
+          text: "LOCK TABLE signalbox.instance IN SHARE ROW EXCLUSIVE MODE",
+          values: [],
+        }),
+    );
+    const scheduler = create({ name: "joining" });
+    const starting = scheduler.start();
+    await waitUntilBlocked(box.db.client, "signalbox joining");
+
+    expect(threads).toHaveLength(1);
+
+    await locked.commit();
+    await starting;
+    expect(threads).toHaveLength(1);
+  });
+
+  it("ends with a start that fails, and the next start has another", async () => {
+    await box.query("ALTER TABLE signalbox.instance ADD CONSTRAINT nobody CHECK (false) NOT VALID");
+    const scheduler = create();
+    try {
+      await expect(scheduler.start()).rejects.toMatchObject({ code: "23514" });
+      expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    } finally {
+      await box.query("ALTER TABLE signalbox.instance DROP CONSTRAINT nobody");
+    }
+
+    await scheduler.start();
+    expect(await liveInstances()).toBe(1);
+  });
 });
 
 it("answers a second stop when the first has ended, not before", async () => {
