@@ -265,6 +265,24 @@ describe("two claimers", () => {
   });
 });
 
+it("a claim with a bound leaves what became AVAILABLE before it to one without", async () => {
+  const [old, fresh] = await enqueueFree(2);
+  await box.query(
+    "UPDATE signalbox.ready SET available_at = available_at - interval '1 hour' WHERE task_run_id = $1",
+    [old],
+  );
+  const request = await requestOf(2);
+  const claim = async (withinMs: number | null): Promise<readonly string[]> => {
+    const bounded = { ...request, withinMs };
+    const claims = await box.pool("worker").transaction(async (tx) => await claimTaskRuns(tx, bounded));
+    return claims.map(({ taskRunId }) => taskRunId);
+  };
+
+  expect(await claim(60_000)).toEqual([fresh]);
+  expect(await claim(60_000)).toEqual([]);
+  expect(await claim(null)).toEqual([old]);
+});
+
 describe("a claim gets nothing", () => {
   async function claimedBy(instanceId: InstanceId): Promise<number> {
     const request = { instanceId, kinds: ["echo"], freeSlots: 5, requestNo: 1 };

@@ -11,6 +11,8 @@ export interface ClaimDeps {
   readonly kinds: readonly string[];
   readonly slots: number;
   readonly batchSize: number;
+  /** Only what became AVAILABLE within this time. Default, and null: everything. */
+  readonly withinMs?: number | null;
   readonly held: HeldClaims;
   /** Whether the lease still holds by this process's own clock. */
   readonly isTrusted: () => boolean;
@@ -18,13 +20,13 @@ export interface ClaimDeps {
 
 /** Takes available task runs for this instance, never more than it has free slots. */
 export async function claimOnce(deps: ClaimDeps): Promise<readonly HeldClaim[]> {
-  const { pool, instanceId, kinds, held } = deps;
+  const { pool, instanceId, kinds, withinMs = null, held } = deps;
   const freeSlots = Math.min(held.freeSlots(deps.slots), deps.batchSize);
   if (freeSlots < 1 || kinds.length === 0 || !deps.isTrusted()) return [];
   const requestNo = held.beginRequest();
   try {
     const claims = await pool.atOnce(
-      async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, requestNo }),
+      async (tx) => await claimTaskRuns(tx, { instanceId, kinds, freeSlots, withinMs, requestNo }),
       SHARE_CLAIM_LOCK,
     );
     if (deps.isTrusted()) {

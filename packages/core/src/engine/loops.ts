@@ -6,6 +6,7 @@ import { monotonicMs } from "../executors/monotonic.ts";
 import { msUntilNextPoll } from "../store/outside-jobs/take.ts";
 import { isAnyReady } from "../store/task-runs/claim.ts";
 import { beginExecutions } from "./begin-execution.ts";
+import { ClaimFront } from "./claim-front.ts";
 import { claimOnce } from "./claimer.ts";
 import type { EngineParts } from "./engine.ts";
 import { createLoop, inParallel, type Loop } from "./loop.ts";
@@ -91,6 +92,7 @@ function tellPromotions(emit: Emit, { promoted, demoted, failed, refused, unrefu
 export function claimerLoop(parts: EngineParts): Loop {
   const { pool, settings, executors, memberships, wake, onPassed, onError } = parts;
   const kinds = [...executors.keys()];
+  const front = new ClaimFront();
   return createLoop({
     name: "claimer",
     intervalMs: settings.pollIntervalMs,
@@ -101,21 +103,27 @@ export function claimerLoop(parts: EngineParts): Loop {
       const { slots } = memberships;
       // Half of them at most: while the ends of these are recorded, the others are claimed.
       const atMost = Math.min(settings.batchSize, MOST_CLAIMED, Math.ceil(slots / 2));
+      const asked = Math.min(atMost, held.freeSlots(slots));
+      const atMs = monotonicMs();
+      const withinMs = front.withinMs(atMs);
       const claimed = await claimOnce({
         pool,
         instanceId,
         kinds,
         slots,
         batchSize: atMost,
+        withinMs,
         held,
         // What comes while the instance leaves is not started: it goes back unharmed.
         isTrusted: () => lease.isTrusted() && !memberships.leaving,
       });
+      const isAll = asked > 0 && claimed.length >= asked;
+      front.got({ atMs, withinMs, availableMs: claimed.map(({ claim }) => claim.availableMs), isAll });
       beginExecutions(parts, life, claimed);
       // Of their runs fewer are AVAILABLE now, and others may have waited for that.
       if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
       if (held.freeSlots(slots) < 1) return "rest";
-      if (claimed.length >= atMost) return { againInMs: 0 };
+      if (claimed.length >= atMost || withinMs !== null) return { againInMs: 0 };
       // Rows that another instance was looking at were skipped, and it may have left some of them.
       return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
     },

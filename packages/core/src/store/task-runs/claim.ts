@@ -39,6 +39,8 @@ export interface ClaimRequest {
   readonly instanceId: InstanceId;
   readonly kinds: readonly string[];
   readonly freeSlots: number;
+  /** Only what became AVAILABLE within this time. Default, and null: everything. */
+  readonly withinMs?: number | null;
   /** The instance's own number of this request: by it reconcile knows a claim whose answer was lost. */
   readonly requestNo: number;
 }
@@ -49,15 +51,20 @@ export interface ClaimRequest {
  * numbers were raised before.
  */
 export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<readonly Claim[]> {
-  const { instanceId, kinds, freeSlots, requestNo } = request;
+  const { instanceId, kinds, freeSlots, withinMs = null, requestNo } = request;
   const known = knownPolicy();
   const [row] = await tx.query(
     preparedSql<ClaimedRow>("claimTaskRuns")`
-      WITH RECURSIVE served (kind, queue) AS (        -- from one queue of a kind to the next, each by one look at the index
-        SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
+      WITH RECURSIVE front (since) AS MATERIALIZED (
+        SELECT coalesce(clock_timestamp() - ${withinMs}::float8 * interval '1 ms', '-infinity')
+      ), served (kind, queue) AS (                    -- from one queue of a kind to the next, each by one look at the index
+        SELECT g.kind, (SELECT min(queue) FROM signalbox.ready
+                         WHERE ready.kind = g.kind AND ready.available_at >= (SELECT since FROM front))
           FROM unnest(${kinds}::text[]) AS g (kind)
         UNION ALL
-        SELECT s.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = s.kind AND ready.queue > s.queue)
+        SELECT s.kind, (SELECT min(queue) FROM signalbox.ready
+                         WHERE ready.kind = s.kind AND ready.queue > s.queue
+                           AND ready.available_at >= (SELECT since FROM front))
           FROM served AS s
          WHERE s.queue IS NOT NULL
       ), taken AS (
@@ -77,6 +84,7 @@ export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Pro
                                  WHERE ready.kind = s.kind AND ready.queue = s.queue
                                    -- Under older rules (no limit, no pause, no window) it may not start any more.
                                    AND ready.rules_no = coalesce(q.rules_no, 0)
+                                   AND ready.available_at >= (SELECT since FROM front)
                                    AND ready.open_until > clock_timestamp()
                                    AND EXISTS (SELECT FROM signalbox.instance
                                                 WHERE boot_id = ${instanceId} AND state = 'LIVE'
