@@ -77,7 +77,7 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
     "leaveReadyNow",
     "leaveReadyOverdue",
   ],
-  waiting: ["enterWaiting", "leaveWaiting", "moveFromWaitingToReady", "joinLines", "leaveLines"],
+  waiting: ["enterWaiting", "leaveWaiting", "joinLines", "leaveLines"],
   "holds taken": ["takeHolds", "takeReservedHolds", "countResourceUse", "takeRateSlots"],
   "holds given back": [
     "releaseHolds",

@@ -4,7 +4,7 @@ import type { Promotion } from "../domain/admission.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
 import { settleTooSmall } from "../domain/settlement.ts";
-import { parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
+import { type Parking, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import {
   parkingsOf,
   type WakeKey,
@@ -203,17 +203,18 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   const candidates = await loadCandidates(tx, [...ids]);
   const snapshot = await loadPromotionSnapshot(tx, candidates);
   const plan = planPromotions(snapshot);
-  const { promoted, freed } = await write(tx, plan, candidates);
+  const { promoted, left, ...rest } = await writeStatuses(tx, plan, candidates);
   const again = fronts.filter((front) => mayGoOn(front, plan)).flatMap((front) => wakeOf(front) ?? []);
-  const [, , outlook] = await Promise.all([
-    wakeGates(tx, again),
+  const [, , , outlook] = await Promise.all([
+    writeRest(tx, rest),
+    wakeGates(tx, [...again, ...left]),
     wakeGatesAt(tx, timedWakes(plan, snapshot.now)),
     readOutlook(tx),
   ]);
   return {
     promoted,
     failed: plan.failed,
-    more: again.length > 0 || freed || [wakes, fresh].some(({ length }) => length >= batchSize),
+    more: again.length > 0 || left.length > 0 || [wakes, fresh].some(({ length }) => length >= batchSize),
     ...outlook,
     sweptTo: swept.sweptTo,
     sweepOver: swept.sweptTo === null,
@@ -255,21 +256,59 @@ function timedWake(cause: WaitingCause, now: Date): { key: WakeKey; dueAt: Date 
   return { key: wakeRate(cause.rate), dueAt: cause.freeAt ?? new Date(now.getTime() + cause.perMs) };
 }
 
-async function write(
+/** What follows from who was admitted and who was parked. */
+interface Rest {
+  readonly taken: readonly Promotion[];
+  readonly joins: readonly TaskRunId[];
+  readonly leaves: readonly TaskRunId[];
+}
+
+interface Written extends Rest {
+  readonly promoted: readonly TaskRunId[];
+  /** Gates that somebody has left without being admitted: those behind are to be looked at. */
+  readonly left: readonly WakeKey[];
+}
+
+async function writeStatuses(
   tx: Transaction,
   plan: PromotionPlan,
   candidates: readonly WaitingCandidate[],
-): Promise<{ readonly promoted: readonly TaskRunId[]; readonly freed: boolean }> {
-  const admitted = await promoteTaskRuns(tx, plan.promote);
-  const leftLines = await park(tx, plan, candidates);
-  const taken = plan.promote.filter(({ taskRunId }) => admitted.has(taskRunId));
-  // Before the holds, as a deferral does it: the other way round the two would wait for each other.
-  await takeRateSlots(tx, taken);
-  await takeHolds(tx, taken);
+): Promise<Written> {
+  const moves = movesOf(plan, candidates);
+  const [admitted, still] = await Promise.all([
+    promoteTaskRuns(tx, plan.promote),
+    parkTaskRuns(
+      tx,
+      moves.map(({ candidate, to }) => ({ taskRunId: candidate.taskRunId, ...to })),
+    ),
+  ]);
+  const moved = moves.filter(({ candidate }) => still.has(candidate.taskRunId));
+  const inLine = (gate: string | null): boolean => gate === "RESOURCE_BUSY";
+  const joins = moved.filter(({ candidate, to }) => inLine(to.blockedOn) && !inLine(candidate.blockedOn));
+  const leaves = moved.filter(({ candidate, to }) => !inLine(to.blockedOn) && inLine(candidate.blockedOn));
   // Canceled since we read them: whoever was parked because of what they would have held may go after all.
   const canceled = plan.promote.filter(({ taskRunId }) => !admitted.has(taskRunId));
-  await wakeGates(tx, canceled.flatMap(gatesOf));
-  return { promoted: [...admitted], freed: leftLines || canceled.length > 0 };
+  return {
+    promoted: [...admitted],
+    left: [
+      // Whoever stood behind them in a line may go now.
+      ...leaves.flatMap(({ candidate }) => candidate.resources.map(({ name }) => wakeResource(name))),
+      ...canceled.flatMap(gatesOf),
+    ],
+    taken: plan.promote.filter(({ taskRunId }) => admitted.has(taskRunId)),
+    joins: joins.map(({ candidate }) => candidate.taskRunId),
+    leaves: leaves.map(({ candidate }) => candidate.taskRunId),
+  };
+}
+
+async function writeRest(tx: Transaction, { taken, joins, leaves }: Rest): Promise<void> {
+  await Promise.all([
+    joinLines(tx, joins),
+    leaveLines(tx, leaves),
+    // Before the holds, as a deferral does it: the other way round the two would wait for each other.
+    takeRateSlots(tx, taken),
+    takeHolds(tx, taken),
+  ]);
 }
 
 function gatesOf({ limitSlots, resourceSlots, rateSlot }: Promotion): readonly WakeKey[] {
@@ -280,39 +319,18 @@ function gatesOf({ limitSlots, resourceSlots, rateSlot }: Promotion): readonly W
   ];
 }
 
-/** Answers whether somebody left a line without being admitted: then those behind are to be looked at. */
-async function park(
-  tx: Transaction,
-  plan: PromotionPlan,
-  candidates: readonly WaitingCandidate[],
-): Promise<boolean> {
-  const moves = candidates.flatMap((candidate) => {
+interface Move {
+  readonly candidate: WaitingCandidate;
+  readonly to: Parking;
+}
+
+/** Who is to wait under another gate than before. */
+function movesOf(plan: PromotionPlan, candidates: readonly WaitingCandidate[]): readonly Move[] {
+  return candidates.flatMap((candidate) => {
     const cause = plan.waiting.get(candidate.taskRunId);
     if (cause === undefined) return [];
     const to = parkingOf(cause);
     const stays = candidate.blockedOn === to.blockedOn && candidate.blockedKey === to.blockedKey;
     return stays ? [] : [{ candidate, to }];
   });
-  const still = await parkTaskRuns(
-    tx,
-    moves.map(({ candidate, to }) => ({ taskRunId: candidate.taskRunId, ...to })),
-  );
-  const moved = moves.filter(({ candidate }) => still.has(candidate.taskRunId));
-  const inLine = (gate: string | null): boolean => gate === "RESOURCE_BUSY";
-  const joins = moved.filter(({ candidate, to }) => inLine(to.blockedOn) && !inLine(candidate.blockedOn));
-  const leaves = moved.filter(({ candidate, to }) => !inLine(to.blockedOn) && inLine(candidate.blockedOn));
-  await joinLines(
-    tx,
-    joins.map(({ candidate }) => candidate.taskRunId),
-  );
-  await leaveLines(
-    tx,
-    leaves.map(({ candidate }) => candidate.taskRunId),
-  );
-  // Whoever stood behind them in a line may go now.
-  await wakeGates(
-    tx,
-    leaves.flatMap(({ candidate }) => candidate.resources.map(({ name }) => wakeResource(name))),
-  );
-  return leaves.length > 0;
 }

@@ -19,9 +19,10 @@ export async function loadPromotionSnapshot(
   const names = <Item>(pick: (candidate: Candidate) => readonly Item[]): readonly Item[] => [
     ...new Set(candidates.flatMap(pick)),
   ];
+  const clock = readClock(tx);
   // None needs the answer to another: they are sent together.
-  const [now, served, resources, limits, available, rates, pauses, stops] = await Promise.all([
-    readClock(tx),
+  const [now, served, resources, limits, available, rates, pauses, stops, windows] = await Promise.all([
+    clock,
     loadServed(tx),
     loadResources(
       tx,
@@ -42,6 +43,7 @@ export async function loadPromotionSnapshot(
       tx,
       names(({ taskId }) => [taskId]),
     ),
+    loadWindows(tx, names(windowed), clock),
   ]);
   return {
     now,
@@ -53,7 +55,7 @@ export async function loadPromotionSnapshot(
     rates,
     pauses,
     stops,
-    windows: await loadWindows(tx, names(windowed), now),
+    windows,
     servedKinds: served.kinds,
   };
 }

@@ -17,8 +17,12 @@ export async function loadResources(
   names: readonly ResourceName[],
 ): Promise<ReadonlyMap<ResourceName, ResourceSnapshot>> {
   if (names.length === 0) return new Map();
-  const lines = await loadLines(db, names);
-  const rows = await db.query(
+  const [lines, rows] = await Promise.all([loadLines(db, names), loadUse(db, names)]);
+  return new Map(rows.map((row) => [row.name, toSnapshot(row, lines.get(row.name) ?? EMPTY_LINE)]));
+}
+
+async function loadUse(db: Database, names: readonly ResourceName[]): Promise<readonly ResourceRow[]> {
+  return await db.query(
     preparedSql<ResourceRow>("loadResources")`
       SELECT g.name, alone.task_run_id AS "exclusiveHolder",
              CASE WHEN alone.task_run_id IS NULL THEN alone.reserved_for END AS "reservedFor",
@@ -51,7 +55,6 @@ export async function loadResources(
               LIMIT 1) AS lowest ON true
     `,
   );
-  return new Map(rows.map((row) => [row.name, toSnapshot(row, lines.get(row.name) ?? EMPTY_LINE)]));
 }
 
 interface ResourceRow {

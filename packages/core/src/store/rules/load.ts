@@ -27,11 +27,11 @@ export async function loadPauses(
 export async function loadWindows(
   db: Database,
   scopes: readonly WindowScope[],
-  now: Date,
+  clock: Promise<Date>,
 ): Promise<ReadonlyMap<WindowScope, WindowView>> {
   if (scopes.length === 0) return new Map();
   const parts = scopes.map(partsOf);
-  const rows = await db.query(
+  const reading = db.query(
     preparedSql<{ scope: WindowScope; windows: readonly Window[] }>("loadWindows")`
       SELECT w.over || ':' || w.name AS scope, w.windows
         FROM unnest(${parts.map(({ over }) => over)}::text[], ${parts.map(({ name }) => name)}::text[]) AS g (over, name)
@@ -39,6 +39,7 @@ export async function loadWindows(
        WHERE w.windows <> '[]'::jsonb
     `,
   );
+  const [rows, now] = await Promise.all([reading, clock]);
   return new Map(rows.map(({ scope, windows }) => [scope, judgeStored(windows, now)]));
 }
 

@@ -4,39 +4,27 @@ import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Transaction } from "../database.ts";
 import { preparedSql } from "../sql.ts";
 
-/** PENDING → AVAILABLE for those that still are PENDING; answers which. Under the gate lock. */
+/** PENDING → AVAILABLE for those that still are PENDING, out of `waiting` and into `ready`; answers which. Under the gate lock. */
 export async function promoteTaskRuns(
   tx: Transaction,
   promotions: readonly Pick<Promotion, "taskRunId" | "openUntil">[],
 ): Promise<ReadonlySet<TaskRunId>> {
   if (promotions.length === 0) return new Set();
+  const ids = promotions.map(({ taskRunId }) => taskRunId);
+  // Nearly always none: then nobody is looked up in the list.
+  const bounded = promotions.filter(({ openUntil }) => openUntil !== null);
   const promoted = await tx.query(
     preparedSql<{ taskRunId: string }>("promoteTaskRuns")`
-      UPDATE signalbox.task_run
-         -- One instant for the whole pass: within it they go in the order of the line.
-         SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1,
-             gated = true                     -- from here on it may hold something, which its end must give back
-       WHERE id = ANY (${promotions.map(({ taskRunId }) => taskRunId)}::uuid[])
-         AND status = 'PENDING'
-      RETURNING id AS "taskRunId"
-    `,
-  );
-  const admitted = new Set(promoted.map(({ taskRunId }) => asTaskRunId(taskRunId)));
-  await moveToReady(
-    tx,
-    promotions.filter(({ taskRunId }) => admitted.has(taskRunId)),
-  );
-  return admitted;
-}
-
-async function moveToReady(
-  tx: Transaction,
-  admitted: readonly Pick<Promotion, "taskRunId" | "openUntil">[],
-): Promise<void> {
-  await tx.query(
-    preparedSql("moveFromWaitingToReady")`
-      WITH gone AS (
-        DELETE FROM signalbox.waiting WHERE task_run_id = ANY (${admitted.map(({ taskRunId }) => taskRunId)}::uuid[])
+      WITH promoted AS (
+        UPDATE signalbox.task_run
+           -- One instant for the whole pass: within it they go in the order of the line.
+           SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1,
+               gated = true                   -- from here on it may hold something, which its end must give back
+         WHERE id = ANY (${ids}::uuid[])
+           AND status = 'PENDING'
+        RETURNING id, kind, queue, priority, available_at
+      ), gone AS (
+        DELETE FROM signalbox.waiting WHERE task_run_id = ANY (ARRAY(SELECT id FROM promoted))
         RETURNING task_run_id, blocked_on, blocked_since, waited
       ), waited_for AS (
         INSERT INTO signalbox.wait_time (task_run_id, waited)
@@ -44,18 +32,19 @@ async function moveToReady(
           FROM gone
          WHERE blocked_on IS NOT NULL OR waited IS NOT NULL
             ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
+      ), entered AS (
+        INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no, open_until)
+        SELECT kind, queue, priority, available_at, id,
+               -- Rules change under the gate lock, which we have: these are the ones it was judged by.
+               coalesce((SELECT rules_no FROM signalbox.queue WHERE queue.name = promoted.queue), 0),
+               coalesce((${bounded.map(({ openUntil }) => openUntil)}::timestamptz[])
+                          [array_position(${bounded.map(({ taskRunId }) => taskRunId)}::uuid[], id)], 'infinity')
+          FROM promoted
       )
-      INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no, open_until)
-      SELECT t.kind, t.queue, t.priority, t.available_at, t.id,
-             -- Rules change under the gate lock, which we have: these are the ones it was judged by.
-             coalesce((SELECT rules_no FROM signalbox.queue WHERE queue.name = t.queue), 0),
-             coalesce(g.open_until, 'infinity')
-        FROM unnest(${admitted.map(({ taskRunId }) => taskRunId)}::uuid[],
-                    ${admitted.map(({ openUntil }) => openUntil)}::timestamptz[]) AS g (id, open_until)
-       CROSS JOIN LATERAL (SELECT id, kind, queue, priority, available_at
-                             FROM signalbox.task_run WHERE task_run.id = g.id LIMIT 1) AS t
+      SELECT id AS "taskRunId" FROM promoted
     `,
   );
+  return new Set(promoted.map(({ taskRunId }) => asTaskRunId(taskRunId)));
 }
 
 export interface ParkedTaskRun extends Parking {

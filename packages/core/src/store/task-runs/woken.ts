@@ -18,12 +18,14 @@ export async function findFronts(
   const elsewhere = woken.filter(
     ({ blockedOn }) => blockedOn !== "VERSION_ORDER" && blockedOn !== "RESOURCE_BUSY",
   );
-  const limits = await loadLimits(
-    tx,
-    elsewhere.flatMap((parking) => limitScopeAt(parking) ?? []),
-    0,
-  );
-  const shares = await roomInShares(tx, keysAt("FAIR_SHARE").map(asRunId));
+  const [limits, shares] = await Promise.all([
+    loadLimits(
+      tx,
+      elsewhere.flatMap((parking) => limitScopeAt(parking) ?? []),
+      0,
+    ),
+    roomInShares(tx, keysAt("FAIR_SHARE").map(asRunId)),
+  ]);
   const depthOf = (parking: Parking): number => {
     // At least one: a claim that commits at this moment wakes nobody, so somebody must find out when to look again.
     if (parking.blockedOn === "FAIR_SHARE")
@@ -49,7 +51,7 @@ export async function findFronts(
 /** How many more of each run may be AVAILABLE. */
 async function roomInShares(tx: Transaction, runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, number>> {
   if (runIds.length === 0) return new Map();
-  const share = fairShareOf((await loadServed(tx)).slots);
-  const available = await countAvailable(tx, runIds);
+  const [{ slots }, available] = await Promise.all([loadServed(tx), countAvailable(tx, runIds)]);
+  const share = fairShareOf(slots);
   return new Map(runIds.map((runId) => [runId, share - (available.get(runId) ?? 0)]));
 }
