@@ -388,9 +388,11 @@ CREATE OR REPLACE FUNCTION signalbox.add_wait(waited jsonb, cause text, since ti
  PARALLEL SAFE
 AS $function$
   SELECT CASE WHEN cause IS NULL THEN waited
-              ELSE coalesce(waited, '{}') || jsonb_build_object(
+              WHEN waited IS NULL
+              THEN jsonb_build_object(cause, (date_part('epoch', clock_timestamp() - since) * 1000)::bigint)
+              ELSE waited || jsonb_build_object(
                      cause, coalesce((waited->>cause)::bigint, 0)
-                            + (extract(epoch FROM clock_timestamp() - since) * 1000)::bigint) END
+                            + (date_part('epoch', clock_timestamp() - since) * 1000)::bigint) END
 $function$
 ;
 

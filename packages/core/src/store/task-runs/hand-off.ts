@@ -75,7 +75,8 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
                WHERE l.version IS NULL
                  -- One of these may come before it, now that a version has ended.
                  AND NOT EXISTS (SELECT FROM signalbox.waiting
-                                  WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = freed.name))) AS first
+                                  WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = freed.name))
+             LIMIT 1) AS first           -- there is never one of each, and the second need not be looked for
     ), locked AS MATERIALIZED (
       SELECT w.task_run_id
         FROM signalbox.waiting AS w
@@ -90,7 +91,7 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
          AND (SELECT paused FROM signalbox.pause WHERE over = 'resource' AND name = w.blocked_key) IS NOT TRUE
          AND (SELECT windows FROM signalbox.start_window WHERE over = 'queue' AND name = w.queue) <> '[]' IS NOT TRUE
          AND (SELECT windows FROM signalbox.start_window WHERE over = 'resource' AND name = w.blocked_key) <> '[]' IS NOT TRUE
-         AND (SELECT count(*) FROM signalbox.stop WHERE stop.task_id = w.task_id) = 0
+         AND (SELECT stop.task_id FROM signalbox.stop WHERE stop.task_id = w.task_id LIMIT 1) IS NULL
          FOR UPDATE OF w SKIP LOCKED
     ), promoted AS (
       UPDATE signalbox.task_run
