@@ -77,7 +77,7 @@ export function stepThrough(pool: Pool): SteppedPool {
     transaction,
     // Not in one round trip: another one may act in between, as it may before the server has got to the COMMIT.
     atOnce: transaction,
-    snapshot: async (work) => await pool.snapshot(async (tx) => await work(stepped(tx))),
+    snapshot: async (work, first) => await pool.snapshot(async (tx) => await work(stepped(tx)), first),
     pauseBefore: (statementName) => pauseWhere((name) => name === statementName),
     freezeBefore: (statementName) => pauseWhere((name) => name === statementName, true),
     pauseBeforeStatement: (index) => {

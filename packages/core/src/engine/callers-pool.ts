@@ -26,7 +26,7 @@ export function callersPool(pool: Pool, place: string, instanceName: string): Po
   return {
     ...pool,
     query: async (statement) => await ask(async () => await pool.query(statement)),
-    snapshot: async (work) => await ask(async () => await pool.snapshot(work)),
+    snapshot: async (work, first) => await ask(async () => await pool.snapshot(work, first)),
     atOnce: async (work, first) => {
       let mayBeDone = false;
       const call = async () =>

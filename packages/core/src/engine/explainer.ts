@@ -17,6 +17,7 @@ import { whyUnclaimable, whyUnclaimed, whyUnpolled } from "../domain/unattended.
 import { limitScopeAt, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
+import { KEEP_PLANS } from "../store/session.ts";
 import { loadCandidates } from "../store/task-runs/candidates.ts";
 import {
   findClaimers,
@@ -43,12 +44,17 @@ export async function explainOnce(pool: Pool, id: string): Promise<Explanation> 
     const taskRun = await readTaskRun(tx, found.taskRunId);
     if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
     return await explainTaskRun(tx, taskRun);
-  });
+  }, KEEP_PLANS);
 }
 
 async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<Explanation> {
   const { taskRunId, taskId, runId, title, kind, attempt, status, blockedOn } = taskRun;
-  const parking = await readParking(tx, taskRunId);
+  // All of one snapshot: none needs the answer to another.
+  const [parking, computedAt, stand] = await Promise.all([
+    readParking(tx, taskRunId),
+    readClock(tx),
+    explainStand(tx, taskRun),
+  ]);
   return {
     taskRunId,
     taskId,
@@ -58,7 +64,7 @@ async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<
     attempt,
     status,
     since: sinceWhen(taskRun),
-    computedAt: await readClock(tx),
+    computedAt,
     blockedOn,
     blockedSince: parking?.blockedSince ?? null,
     cancelRequestedAt: taskRun.cancelRequestedAt,
@@ -66,7 +72,7 @@ async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<
     cancelReason: taskRun.cancelReason,
     outcome: taskRun.outcome,
     message: taskRun.error?.message ?? null,
-    ...(await explainStand(tx, taskRun)),
+    ...stand,
   };
 }
 

@@ -31,7 +31,7 @@ export interface Pool extends Database {
   /** A transaction whose work sends all it has to send before it waits for anything: all of it is one round trip. */
   atOnce<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /** Several reads that must agree with each other: one snapshot, nothing written. */
-  snapshot<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  snapshot<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /** A primary of this timeline is known: no connection to an older one is used any more. */
   requireTimeline(timeline: number): void;
   /** The newest that one of its connections has met; 0 before the first. */
@@ -92,8 +92,10 @@ export function openPool(options: PoolOptions): Pool {
       ].join("; ");
       return await inTransaction(taken, begin, work, { commitsAtOnce: true });
     },
-    snapshot: async (work) =>
-      await inTransaction(unnamed(await take(pool, primaries)), texts.beginSnapshot, work),
+    snapshot: async (work, first) => {
+      const begin = first === undefined ? texts.beginSnapshot : `${texts.beginSnapshot}; ${first}`;
+      return await inTransaction(apart(await take(pool, primaries)), begin, work);
+    },
     requireTimeline: primaries.expect,
     newestTimeline: primaries.newest,
     close: async () => {
@@ -126,9 +128,16 @@ async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
   }
 }
 
-/** A plan that is made for a snapshot, where any is allowed, must not be kept for those who write. */
-function unnamed({ client, isDirect }: Taken): Taken {
-  return { client, isDirect, send: async ({ text, values }) => await client.query({ text, values }) };
+/** A plan that is made for a snapshot, where any is allowed, must not be kept for those who write: it has a name of its own. */
+function apart({ client, isDirect }: Taken): Taken {
+  return {
+    client,
+    isDirect,
+    send: async ({ name, text, values, isPrepared }) =>
+      await client.query(
+        isPrepared === true && isDirect ? { name: `read ${name}`, text, values } : { text, values },
+      ),
+  };
 }
 
 async function inOneStatement<Row>({ client, send }: Taken, statement: Statement<Row>): Promise<Row[]> {

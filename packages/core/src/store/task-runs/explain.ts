@@ -16,7 +16,7 @@ import type { TaskRunStatus } from "../../domain/task-status.ts";
 import type { JobView, ReadyView } from "../../domain/unattended.ts";
 import type { Parking } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
-import { preparedSql, sql } from "../sql.ts";
+import { preparedSql } from "../sql.ts";
 
 /** Nobody reads further than this, and counting a line of a million would be slow. */
 const COUNTED_AT_MOST = 1_000;
@@ -32,7 +32,7 @@ export async function readParking(
   taskRunId: TaskRunId,
 ): Promise<{ readonly blockedSince: Date | null } | null> {
   const [row] = await db.query(
-    sql<{ blockedSince: Date | null }>("readParking")`
+    preparedSql<{ blockedSince: Date | null }>("readParking")`
       SELECT blocked_since AS "blockedSince" FROM signalbox.waiting WHERE task_run_id = ${taskRunId}
     `,
   );
@@ -45,7 +45,7 @@ export async function loadBlockers(
 ): Promise<ReadonlyMap<TaskRunId, Blocker>> {
   if (taskRunIds.length === 0) return new Map();
   const rows = await db.query(
-    sql<{
+    preparedSql<{
       taskRunId: string;
       taskId: string;
       title: string;
@@ -76,7 +76,7 @@ export async function newestOf(
 ): Promise<ReadonlyMap<TaskId, TaskRunId>> {
   if (taskIds.length === 0) return new Map();
   const rows = await db.query(
-    sql<{ taskId: string; taskRunId: string }>("newestTaskRunOf")`
+    preparedSql<{ taskId: string; taskRunId: string }>("newestTaskRunOf")`
       SELECT DISTINCT ON (task_id) task_id AS "taskId", id AS "taskRunId"
         FROM signalbox.task_run
        WHERE task_id = ANY (${taskIds}::uuid[])
@@ -93,7 +93,7 @@ export async function holdersOf(
   limit: number,
 ): Promise<readonly TaskRunId[]> {
   const rows = await db.query(
-    sql<{ taskRunId: string }>("holdersOf")`
+    preparedSql<{ taskRunId: string }>("holdersOf")`
       SELECT task_run_id AS "taskRunId"
         FROM signalbox.hold
        WHERE scope = ${scope} AND task_run_id IS NOT NULL
@@ -116,7 +116,7 @@ export async function placeAtResource(
   place: LinePlace,
 ): Promise<PlaceInLine> {
   const [row] = await db.query(
-    sql<{ ahead: string; others: string }>("placeAtResource")`
+    preparedSql<{ ahead: string; others: string }>("placeAtResource")`
       SELECT (SELECT count(*)
                 FROM (SELECT FROM signalbox.line
                        WHERE name = ${name}
@@ -141,7 +141,7 @@ export async function placeAtGate(
   place: LinePlace,
 ): Promise<PlaceInLine> {
   const [row] = await db.query(
-    sql<{ ahead: string; others: string }>("placeAtGate")`
+    preparedSql<{ ahead: string; others: string }>("placeAtGate")`
       SELECT (SELECT count(*)
                 FROM (SELECT FROM signalbox.waiting
                        WHERE blocked_on = ${blockedOn} AND blocked_key = ${blockedKey}
@@ -169,7 +169,7 @@ function toPlace(row: { ahead: string; others: string } | undefined): PlaceInLin
 /** Live instances that know the kind, with how busy they are. What they only poll takes no slot. */
 export async function findClaimers(db: Database, kind: string): Promise<readonly ClaimableBy[]> {
   const rows = await db.query(
-    sql<Omit<ClaimableBy, "instanceId"> & { instanceId: string }>("findClaimers")`
+    preparedSql<Omit<ClaimableBy, "instanceId"> & { instanceId: string }>("findClaimers")`
       SELECT i.boot_id AS "instanceId", i.name, i.slots, own.running,
              greatest(i.slots - own.running, 0) AS "freeSlots"
         FROM signalbox.instance AS i
@@ -190,7 +190,7 @@ export async function findClaimers(db: Database, kind: string): Promise<readonly
 /** As a claim finds it; null: none would. */
 export async function readReady(db: Database, taskRunId: TaskRunId): Promise<ReadyView | null> {
   const [row] = await db.query(
-    sql<ReadyView>("readReady")`
+    preparedSql<ReadyView>("readReady")`
       SELECT r.rules_no <> coalesce(q.rules_no, 0) AS outdated,
              CASE WHEN r.open_until <= clock_timestamp() THEN r.open_until END AS "closedAt"
         FROM signalbox.ready AS r
@@ -204,7 +204,7 @@ export async function readReady(db: Database, taskRunId: TaskRunId): Promise<Rea
 /** As a poller finds it; null: none would. */
 export async function readOutsideJob(db: Database, taskRunId: TaskRunId): Promise<JobView | null> {
   const [row] = await db.query(
-    sql<JobView>("readOutsideJob")`
+    preparedSql<JobView>("readOutsideJob")`
       SELECT j.next_poll_at AS "pollAt", j.deadline,
              EXISTS (SELECT FROM signalbox.instance
                       WHERE state = 'LIVE' AND expires_at > clock_timestamp() AND j.kind = ANY (kinds)) AS served
@@ -224,7 +224,7 @@ export interface Owner {
 
 export async function readOwner(db: Database, instanceId: InstanceId): Promise<Owner | null> {
   const [row] = await db.query(
-    sql<Omit<Owner, "instanceId">>("readOwner")`
+    preparedSql<Omit<Owner, "instanceId">>("readOwner")`
       SELECT name, expires_at AS "leaseUntil", state = 'DEAD' OR expires_at <= clock_timestamp() AS "isLost"
         FROM signalbox.instance
        WHERE boot_id = ${instanceId}

@@ -9,7 +9,7 @@ import {
   type TaskRunId,
 } from "../../domain/ids.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 /** What never changes of a task run. */
 export interface TaskRunIdentity {
@@ -42,7 +42,7 @@ export async function findTaskRun(
 ): Promise<TaskRunIdentity & { readonly byTask: boolean }> {
   if (isUuid(id)) {
     const [row] = await db.query(
-      sql<IdentityRow & { byTask: boolean }>("findTaskRun")`
+      preparedSql<IdentityRow & { byTask: boolean }>("findTaskRun")`
         (SELECT id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue, priority, false AS "byTask"
            FROM signalbox.task_run WHERE id = ${id}::uuid)
         UNION ALL

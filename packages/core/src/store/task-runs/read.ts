@@ -5,7 +5,7 @@ import { asInstanceId, asRunId, asTaskId, asTaskRunId, type TaskRunId } from "..
 import type { TaskRun, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../../domain/task-run.ts";
 import { OPEN_STATUSES, type TaskRunStatus } from "../../domain/task-status.ts";
 import type { Database } from "../database.ts";
-import { sql } from "../sql.ts";
+import { preparedSql, sql } from "../sql.ts";
 
 type Stored<Shape> = { [Key in keyof Shape]: Key extends "claimNo" ? string | null : Shape[Key] };
 
@@ -23,7 +23,7 @@ function toTaskRun(row: Stored<TaskRun>): TaskRun {
 async function loadTaskRuns(db: Database, ids: readonly TaskRunId[]): Promise<readonly TaskRun[]> {
   if (ids.length === 0) return [];
   const rows = await db.query(
-    sql<Stored<TaskRun>>("loadTaskRuns")`
+    preparedSql<Stored<TaskRun>>("loadTaskRuns")`
       SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, k.title, k.tags, t.attempt,
              t.status, t.priority, t.run_at AS "runAt", array_to_string(k.version, '.') AS version, k.resources,
              k.concurrency_key AS "concurrencyKey", k.rate, w.blocked_on AS "blockedOn", t.enqueued_at AS "enqueuedAt", t.available_at AS "availableAt",
@@ -45,7 +45,7 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   const [taskRun] = await loadTaskRuns(db, [taskRunId]);
   if (taskRun === undefined) return null;
   const [more] = await db.query(
-    sql<Omit<TaskRunDetail, keyof TaskRun>>("readTaskRunDetail")`
+    preparedSql<Omit<TaskRunDetail, keyof TaskRun>>("readTaskRunDetail")`
       SELECT k.input,
              -- While it waits, what it has waited so far is kept there, also what it waited before a demotion.
              coalesce((SELECT signalbox.add_wait(waited, blocked_on, blocked_since)
