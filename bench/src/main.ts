@@ -10,10 +10,13 @@ import { type Figure, meets } from "./figure.ts";
 import { render } from "./render.ts";
 import { backlog } from "./scenarios/backlog.ts";
 import { oneByOne } from "./scenarios/enqueue.ts";
+import { freed } from "./scenarios/freed.ts";
 import { allGates, exclusive } from "./scenarios/gates.ts";
 import { idleLatency } from "./scenarios/latency.ts";
 import { oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
+import { oldSnapshot } from "./scenarios/old-snapshot.ts";
 import { processes } from "./scenarios/processes.ts";
+import { tenMinutes } from "./scenarios/ten-minutes.ts";
 import { startServer } from "./server.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -24,7 +27,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "one-by-one": oneByOne,
   latency: idleLatency,
   processes,
+  freed,
+  "old-snapshot": oldSnapshot,
   backlog,
+  "ten-minutes": tenMinutes,
 };
 
 const args = process.argv.slice(2);

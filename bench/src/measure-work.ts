@@ -26,19 +26,34 @@ export interface WorkRequest {
   readonly contestant: ContestantKey;
   readonly database: Database;
   readonly tasks: number;
+  /** How many more there are that nobody can run. Default: none. */
+  readonly waiting?: number;
   /** Of a long backlog only so many are timed, and the rest is left. Default: all. */
   readonly upTo?: number;
+  /** So many of these go before, and are not timed. Default: none. By one process only. */
+  readonly untimed?: number;
   readonly concurrency: number;
   readonly processes: number;
+  /** How long each handler takes on average; default: no time at all. */
+  readonly restMs?: number;
 }
 
 export async function measureWork(request: WorkRequest): Promise<WorkRound> {
-  const { contestant, database, tasks, concurrency, upTo = tasks } = request;
+  const {
+    contestant,
+    database,
+    tasks,
+    concurrency,
+    upTo = tasks,
+    untimed = 0,
+    waiting = 0,
+    restMs = 0,
+  } = request;
   let onDone = (): void => {};
   const done = new Promise<void>((resolve) => {
     onDone = resolve;
   });
-  const order = { contestant, url: database.url, concurrency, tasks };
+  const order = { contestant, url: database.url, concurrency, tasks, untimed, restMs };
   const workers = await Promise.all(
     Array.from({ length: request.processes }, async () => await openWorker(order, { onCalls: () => look() })),
   );
@@ -48,7 +63,7 @@ export async function measureWork(request: WorkRequest): Promise<WorkRound> {
   const stopMeter = await meter(database);
   for (const { start } of workers) start();
   const inTime = await Promise.race([done.then(() => true), wait(PATIENCE_MS, false, { ref: false })]);
-  const left = upTo < tasks ? 0 : await leftOver(database, contestant);
+  const left = upTo < tasks ? 0 : await leftOver(database, contestant, waiting);
   const spent = await stopMeter();
   const reports = await Promise.all(workers.map(async ({ end }) => await end()));
   const fromMs = Math.min(...reports.filter(({ calls }) => calls > 0).map(({ firstAtMs }) => firstAtMs));
@@ -60,7 +75,7 @@ export async function measureWork(request: WorkRequest): Promise<WorkRound> {
   ];
   const called = reports.reduce((sum, { calls }) => sum + calls, 0);
   return {
-    perSecond: (called / (toMs - fromMs)) * 1_000,
+    perSecond: ((called - untimed) / (toMs - fromMs)) * 1_000,
     spent,
     nodeCpuMs: reports.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
     longestBlockMs: Math.max(...reports.map(({ longestBlockMs }) => longestBlockMs)),
@@ -69,11 +84,11 @@ export async function measureWork(request: WorkRequest): Promise<WorkRound> {
   };
 }
 
-async function leftOver(database: Database, contestant: ContestantKey): Promise<number> {
+async function leftOver(database: Database, contestant: ContestantKey, waiting: number): Promise<number> {
   const untilMs = performance.now() + RECORDED_WITHIN_MS;
   for (;;) {
     const [row] = await database.query<{ left: string }>(CONTESTANTS[contestant].leftSql);
-    const left = Number(row?.left);
+    const left = Number(row?.left) - waiting;
     if (left === 0 || performance.now() > untilMs) return left;
     await wait(20);
   }

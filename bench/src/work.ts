@@ -9,6 +9,7 @@ const TELL_MS = 20;
 
 const order = JSON.parse(process.argv[2] ?? "") as WorkOrder;
 const seen = new Uint8Array(order.tasks);
+const untimed = order.untimed ?? 0;
 const delay = monitorEventLoopDelay({ resolution: 1 });
 let calls = 0;
 let told = 0;
@@ -29,7 +30,7 @@ function tell(message: FromWorker): void {
 function onTask(n: number): void {
   seen[n] = (seen[n] ?? 0) + 1;
   lastAtMs = nowMs();
-  if (calls === 0) firstAtMs = lastAtMs;
+  if (calls === untimed) firstAtMs = lastAtMs;
   calls += 1;
   if (order.tellsEach === true) tell({ type: "each", n, atMs: lastAtMs });
 }
@@ -53,6 +54,7 @@ async function start(): Promise<void> {
     url: order.url,
     concurrency: order.concurrency,
     tasks: order.tasks,
+    restMs: order.restMs ?? 0,
     onTask,
   });
 }
@@ -69,8 +71,9 @@ async function stop(): Promise<void> {
     cpuMs,
     longestBlockMs: delay.max / 1e6,
   };
-  tell({ type: "report", report });
-  process.disconnect();
+  const message: FromWorker = { type: "report", report };
+  // A long one is still on its way when it was sent.
+  process.send?.(message, () => process.disconnect());
 }
 
 tell({ type: "ready" });

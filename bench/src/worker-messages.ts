@@ -8,6 +8,10 @@ export interface WorkOrder {
   readonly concurrency: number;
   /** How many tasks there are in all, whoever gets them. */
   readonly tasks: number;
+  /** So many are called before the time begins that counts. Default: none. */
+  readonly untimed?: number;
+  /** How long each handler takes on average; default: no time at all. */
+  readonly restMs?: number;
   /** Whether each call is told at once, with its time. */
   readonly tellsEach?: boolean;
 }
@@ -22,7 +26,7 @@ export type FromWorker =
 
 export interface WorkReport {
   readonly calls: number;
-  /** By the clock that all processes of a machine share. */
+  /** By the clock that all processes of a machine share: of the first that counts, and of the last. */
   readonly firstAtMs: number;
   readonly lastAtMs: number;
   /** How often each task was seen, by its number. */

@@ -42,9 +42,8 @@ export async function openWorker(
     onCalls();
   });
   const died = new Promise<never>((_, reject) => {
-    child.once("exit", (code) => {
-      if (code !== 0) reject(new Error(`A worker of ${order.contestant} ended with ${code}`));
-    });
+    // Whoever waits for its report has got it by then, or never will.
+    child.once("close", (code) => reject(new Error(`A worker of ${order.contestant} ended with ${code}`)));
   });
   died.catch(() => {});
   await Promise.race([ready, died]);

@@ -20,6 +20,8 @@ export interface WorkOptions {
   readonly concurrency: number;
   /** How many there are. */
   readonly tasks: number;
+  /** How long each handler takes after that call, on average: from half to one and a half of it. 0: no time at all. */
+  readonly restMs: number;
   /** Called by every handler, first thing. */
   readonly onTask: (n: number) => void;
 }

@@ -1,5 +1,6 @@
 /** Signalbox: the whole worker, as a service would run it, on what `npm run build` made. */
 
+import { setTimeout as wait } from "node:timers/promises";
 import { createScheduler, defineTask, type Scheduler } from "../../../packages/core/dist/index.js";
 import type { Contestant, Load, LoadTask } from "./contestant.ts";
 
@@ -8,6 +9,14 @@ const KEYS = "shop:*";
 
 const nothing = (onTask: (n: number) => void) =>
   defineTask<{ n: number }>({ kind: "nothing", run: ({ n }) => onTask(n) });
+const slow = (onTask: (n: number) => void, restMs: number) =>
+  defineTask<{ n: number }>({
+    kind: "nothing",
+    run: async ({ n }) => {
+      onTask(n);
+      await wait(restMs * (0.5 + Math.random()));
+    },
+  });
 const { task } = nothing(() => {});
 
 function specOf({ n, resource, version, key }: LoadTask) {
@@ -55,10 +64,10 @@ export const signalbox: Contestant = {
       close: async () => await scheduler.stop(),
     };
   },
-  work: async ({ url, concurrency, onTask }) => {
+  work: async ({ url, concurrency, onTask, restMs }) => {
     const scheduler = createScheduler({
       databaseUrl: url,
-      tasks: [nothing(onTask)],
+      tasks: [restMs > 0 ? slow(onTask, restMs) : nothing(onTask)],
       slots: concurrency,
       batchSize: BATCH,
     });

@@ -12,13 +12,15 @@ import { CONCURRENCY, enqueueBulk } from "./no-ops.ts";
 const TASKS = 20_000;
 const RESOURCES = 2_000;
 
-const lines: Load = {
+/** On resources that are called like this. */
+export const linesOn = (name: string): Load => ({
   tasks: Array.from({ length: TASKS }, (_, n) => ({
     n,
-    resource: `database-${n % RESOURCES}`,
+    resource: `${name}-${n % RESOURCES}`,
     version: `${Math.floor(n / RESOURCES) + 1}`,
   })),
-};
+});
+const lines = linesOn("database");
 
 const KEYS = 100;
 const fourGates: Load = {

@@ -17,7 +17,7 @@ interface Round extends WorkRound {
   readonly enqueuedPerSecond: number;
 }
 
-const ONE_BY_ONE: readonly ContestantKey[] = ["graphilePlain"];
+const ONE_BY_ONE: readonly ContestantKey[] = ["graphilePlain", "pgBossSingle"];
 
 async function round(contestant: ContestantKey, database: Database, processes: number): Promise<Round> {
   const tasks = ONE_BY_ONE.includes(contestant) ? FEW_TASKS : TASKS;
@@ -43,7 +43,14 @@ export async function enqueueBulk(
 }
 
 export const oneProcess: Scenario = async (bench) => {
-  const contestants = ["signalbox", "graphileBatched", "pgBossBatched", "graphilePlain", "raw"] as const;
+  const contestants = [
+    "signalbox",
+    "graphileBatched",
+    "pgBossBatched",
+    "graphilePlain",
+    "pgBossSingle",
+    "raw",
+  ] as const;
   const results = await inTurn(bench, contestants, async (key, database) => await round(key, database, 1));
   const rate = (key: ContestantKey): number =>
     median((results.get(key as never) ?? []).map(({ perSecond }) => perSecond));
