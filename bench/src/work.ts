@@ -57,6 +57,8 @@ async function start(): Promise<void> {
     restMs: order.restMs ?? 0,
     onTask,
   });
+  // What loading its modules took is not what its work takes.
+  delay.reset();
 }
 
 async function stop(): Promise<void> {
