@@ -43,7 +43,7 @@ async function lose(
     const { taskRunId } = await scheduler.enqueue(spec, { transaction: client });
     const tx = joinTransaction(client);
     const request = { instanceId, kinds: [spec.kind], freeSlots: 1, requestNo: 1 };
-    const [claim] = await claimTaskRuns(tx, request);
+    const [claim] = (await claimTaskRuns(tx, request)).claims;
     if (claim?.taskRunId !== taskRunId) return false;
     const owned = { taskRunId, claimNo: claim.claimNo, claimedBy: instanceId };
     if (job !== null)

@@ -117,7 +117,7 @@ export async function claimUnseen(
     const kind: WorkKind = "unseen";
     const input: WorkInput = { ms: 10 };
     const { taskRunId } = await scheduler.enqueue({ kind, input }, { transaction: client });
-    const claims = await claimTaskRuns(joinTransaction(client), {
+    const { claims } = await claimTaskRuns(joinTransaction(client), {
       instanceId: asInstanceId(bootId),
       kinds: [kind],
       freeSlots: 1,

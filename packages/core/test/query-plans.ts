@@ -10,6 +10,7 @@ export interface PlanNode {
   readonly "Index Cond"?: string;
   readonly "Join Type"?: string;
   readonly "Subplan Name"?: string;
+  readonly "CTE Name"?: string;
   readonly Plans?: readonly PlanNode[];
 }
 

@@ -121,7 +121,7 @@ describe("a cancel and a claim at the same moment", () => {
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
     const claim = await leaveOpen(
       box.pool("claimer"),
-      async (tx) => await claimTaskRuns(tx, request(scheduler)),
+      async (tx) => (await claimTaskRuns(tx, request(scheduler))).claims,
     );
 
     const answer = cancelOnce(box.pool("canceler"), taskRunId, NOBODY);
@@ -145,7 +145,7 @@ describe("a cancel and a claim of what was promoted after the cancel had looked 
     await scheduler.promote();
     const claim = await leaveOpen(
       box.pool("claimer"),
-      async (tx) => await claimTaskRuns(tx, request(scheduler)),
+      async (tx) => (await claimTaskRuns(tx, request(scheduler))).claims,
     );
     pause.resume();
     await waitUntilBlocked(box.db.client, "canceler");
@@ -209,7 +209,9 @@ describe("a cancel and a promotion at the same moment", () => {
     await waitUntilBlocked(box.db.client, "canceler");
     uncommitted.resume();
     await Promise.all([pass, halfWay.reached]);
-    const claim = box.pool("claimer").transaction(async (tx) => await claimTaskRuns(tx, request(scheduler)));
+    const claim = box
+      .pool("claimer")
+      .transaction(async (tx) => (await claimTaskRuns(tx, request(scheduler))).claims);
     await waitUntilBlocked(box.db.client, "claimer");
     halfWay.resume();
 

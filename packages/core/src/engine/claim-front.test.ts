@@ -1,34 +1,60 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { Offer } from "../store/task-runs/claim.ts";
 import { ClaimFront } from "./claim-front.ts";
 
-const WHOLE = { atMs: 1_000, withinMs: null, availableMs: [40, 300, 7], isAll: true };
+const WANTED = 10;
+const mail: Offer = { kind: "send", queue: "mail", since: "10:00", upTo: 9, count: WANTED, lastPriority: 5 };
+const few: Offer = { kind: "send", queue: "few", since: "09:00", upTo: 9, count: 3, lastPriority: 2 };
 
-it("begins with a look at everything", () => {
-  expect(new ClaimFront().withinMs(0)).toBeNull();
+function afterWhole(...offers: readonly Offer[]): ClaimFront {
+  const front = new ClaimFront();
+  front.next(1_000);
+  front.gotAll(offers, WANTED);
+  return front;
+}
+
+describe("a claim", () => {
+  it("looks at everything at first, and after one that got less than it wanted", () => {
+    const front = new ClaimFront();
+
+    expect(front.next(1_000)).toBeNull();
+    expect(front.next(1_001)).toBeNull();
+  });
+
+  it("begins in each queue where the last one did that got all: no later than the last priority that it saw there", () => {
+    const front = afterWhole(mail, few);
+
+    expect(front.next(1_010)).toEqual([
+      { kind: "send", queue: "mail", since: "10:00", upTo: 5 },
+      { kind: "send", queue: "few", since: "09:00", upTo: 9 },
+    ]);
+  });
+
+  it("looks at everything after one that left later priorities out, and had too few of the others", () => {
+    const front = afterWhole(mail, few);
+    front.next(1_010);
+
+    front.gotAll([{ ...mail, upTo: 5, count: 9 }, few], WANTED);
+
+    expect(front.next(1_020)).toBeNull();
+  });
+
+  it("looks at everything now and then, however much there is", () => {
+    const front = afterWhole(mail);
+    for (let nowMs = 1_010; nowMs < 1_250; nowMs += 10) {
+      expect(front.next(nowMs)).not.toBeNull();
+      front.gotAll([{ ...mail, upTo: 5 }], WANTED);
+    }
+
+    expect(front.next(1_250)).toBeNull();
+  });
 });
 
-it("begins where the last one did that got all it wanted, with room for clocks", () => {
-  const front = new ClaimFront();
+it("says once whether the last claim left something out", () => {
+  const front = afterWhole(mail);
+  expect(front.wasBounded()).toBe(false);
 
-  front.got(WHOLE);
+  front.next(1_010);
 
-  expect(front.withinMs(1_010)).toBe(10 + 300 + 250);
-});
-
-it("looks at everything after one that got less", () => {
-  const front = new ClaimFront();
-  front.got(WHOLE);
-
-  front.got({ atMs: 1_010, withinMs: 560, availableMs: [5], isAll: false });
-
-  expect(front.withinMs(1_020)).toBeNull();
-});
-
-it("looks at everything now and then, however much there is at the front", () => {
-  const front = new ClaimFront();
-  front.got(WHOLE);
-  for (let atMs = 1_010; atMs < 1_250; atMs += 10)
-    front.got({ atMs, withinMs: front.withinMs(atMs), availableMs: [1], isAll: true });
-
-  expect(front.withinMs(1_250)).toBeNull();
+  expect([front.wasBounded(), front.wasBounded()]).toEqual([true, false]);
 });

@@ -1,34 +1,45 @@
 /**
- * How far back the next claim looks. Rows of `ready` that were taken stay in its index until they are cleared away, and
+ * Where the next claim begins to look. Rows of `ready` that were taken stay in its index until they are cleared away, and
  * somebody who leaves a transaction open keeps the server from that: each claim would pass over all of them. So one that
- * follows another which got all it wanted begins where that one did. Pure; a part of the claimer.
+ * follows another which got all it wanted begins in each queue where that one did. A part of the claimer, without I/O.
  */
 
-/** What comes late, with a slow commit or back from somebody else's claim, and what stands behind in another queue waits for so long at most. */
+import { LAST_PRIORITY, type Offer, type ReadyFront } from "../store/task-runs/claim.ts";
+
+/** What comes late with a slow commit, is given back by somebody else, or is the first in its queue waits for so long at most. */
 const WHOLE_EVERY_MS = 250;
-/** The database reads its clock later than we do ours. */
-const LATENESS_MS = 250;
 
 export class ClaimFront {
-  /** When the oldest became AVAILABLE of those that the last one got; null: it did not get all it wanted. */
-  #oldestAtMs: number | null = null;
+  #fronts: readonly ReadyFront[] | null = null;
   #wholeAtMs = Number.NEGATIVE_INFINITY;
+  #isBounded = false;
 
-  /** For a claim that is sent now: it looks at what became AVAILABLE within this time. Null: at everything. */
-  withinMs(nowMs: number): number | null {
-    if (this.#oldestAtMs === null || nowMs - this.#wholeAtMs >= WHOLE_EVERY_MS) return null;
-    return nowMs - this.#oldestAtMs + LATENESS_MS;
+  /** The last claim did not look at everything. Said once. */
+  wasBounded(): boolean {
+    const was = this.#isBounded;
+    this.#isBounded = false;
+    return was;
   }
 
-  /** What came of it. */
-  got(sent: {
-    readonly atMs: number;
-    readonly withinMs: number | null;
-    /** Of those it got, how long they had been AVAILABLE. */
-    readonly availableMs: readonly number[];
-    readonly isAll: boolean;
-  }): void {
-    if (sent.withinMs === null) this.#wholeAtMs = sent.atMs;
-    this.#oldestAtMs = sent.isAll ? sent.atMs - Math.max(0, ...sent.availableMs) : null;
+  /** For a claim that is sent now. Null: it looks at everything. */
+  next(nowMs: number): readonly ReadyFront[] | null {
+    const fronts = nowMs - this.#wholeAtMs < WHOLE_EVERY_MS ? this.#fronts : null;
+    this.#fronts = null;
+    this.#isBounded = fronts !== null;
+    if (fronts === null) this.#wholeAtMs = nowMs;
+    return fronts;
+  }
+
+  /** What came of it: what it could have taken, and that it got all it wanted. */
+  gotAll(offers: readonly Offer[], wanted: number): void {
+    // Behind a front that had too few, those with later priorities are next: the next claim must see them.
+    if (offers.some(({ count, upTo }) => count < wanted && upTo < LAST_PRIORITY)) return;
+    this.#fronts = offers.map(({ kind, queue, since, count, lastPriority }) => ({
+      kind,
+      queue,
+      since,
+      // Whoever has a later priority may be older than those that are offered now, and comes after them nevertheless.
+      upTo: count < wanted || lastPriority === null ? LAST_PRIORITY : lastPriority,
+    }));
   }
 }

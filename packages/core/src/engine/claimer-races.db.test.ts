@@ -21,7 +21,7 @@ afterAll(box.close);
 /** A claim of everything that is not committed yet. */
 async function claimAndWait({ instanceId }: Pick<ManualScheduler, "instanceId">) {
   const request = { instanceId, kinds: ["echo"], freeSlots: 5, requestNo: 9 };
-  return await leaveOpen(box.pool("claimer"), async (tx) => await claimTaskRuns(tx, request));
+  return await leaveOpen(box.pool("claimer"), async (tx) => (await claimTaskRuns(tx, request)).claims);
 }
 const idsOf = ({ result }: OpenTransaction<readonly Claim[]>): readonly string[] =>
   result.map(({ taskRunId }) => taskRunId);

@@ -137,12 +137,12 @@ async function joinOrEnd(memberships: Memberships): Promise<void> {
   }
 }
 
-/** A server to which many instances come at once is not kept busy by what looks after others, or after what is long over. */
+/** For what nobody waits for: a server to which many instances come at once has enough to do. */
 const LATER_MS = 1_000;
 
-function startLoops({ rescuer, timer, watcher, pruner, ...first }: Readonly<Record<LoopName, Loop>>): void {
+function startLoops({ timer, watcher, pruner, ...first }: Readonly<Record<LoopName, Loop>>): void {
   for (const loop of Object.values(first)) loop.start();
-  for (const loop of [rescuer, timer, watcher, pruner]) loop.start(LATER_MS * (0.5 + Math.random()));
+  for (const loop of [timer, watcher, pruner]) loop.start(LATER_MS * (0.5 + Math.random()));
 }
 
 function wakeBy(wakeups: Wakeups, wake: EngineParts["wake"]): void {

@@ -17,7 +17,7 @@ import { whyUnclaimable, whyUnclaimed, whyUnpolled } from "../domain/unattended.
 import { limitScopeAt, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
-import { KEEP_PLANS } from "../store/session.ts";
+import { BY_INDEX, KEEP_PLANS } from "../store/session.ts";
 import { loadCandidates } from "../store/task-runs/candidates.ts";
 import {
   findClaimers,
@@ -44,7 +44,7 @@ export async function explainOnce(pool: Pool, id: string): Promise<Explanation> 
     const taskRun = await readTaskRun(tx, found.taskRunId);
     if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
     return await explainTaskRun(tx, taskRun);
-  }, KEEP_PLANS);
+  }, `${BY_INDEX}; ${KEEP_PLANS}`);
 }
 
 async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<Explanation> {

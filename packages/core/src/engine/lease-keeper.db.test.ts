@@ -7,7 +7,7 @@ import { openPool, type Pool } from "../store/database.ts";
 import { joinCluster } from "../store/instances/instance.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/test-database.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
-import { type LeaseRenewer, startLeaseRenewer } from "./lease-renewer.ts";
+import { createLeaseRenewer, type LeaseRenewer } from "./lease-renewer.ts";
 
 const LEASE_MS = 2_000;
 const BEAT_MS = 200;
@@ -25,7 +25,7 @@ let failures: unknown[] = [];
 beforeAll(async () => {
   database = await createTestDatabase(inject("adminUrl"));
   pool = openPool({ url: database.url, size: 1, queryTimeoutMs: 5_000, applicationName: "test" });
-  renewer = startLeaseRenewer({ url: database.url, leaseMs: LEASE_MS, beatMs: BEAT_MS });
+  renewer = createLeaseRenewer({ url: database.url, leaseMs: LEASE_MS, beatMs: BEAT_MS });
   await warmUp();
 });
 

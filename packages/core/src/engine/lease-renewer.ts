@@ -3,6 +3,7 @@
  * than a short lease lasts, and an instance that needed a new one for each life would never get through its first beat.
  */
 
+import { setTimeout as wait } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { InstanceId } from "../domain/ids.ts";
 import type { LeaseMessage, LeaseOrder, LeaseThreadData, ReportRequest, ThreadRuns } from "./lease-thread.ts";
@@ -10,7 +11,7 @@ import type { WatchedClaim, WatchRequest } from "./overdue-watch.ts";
 import { startThread } from "./start-thread.ts";
 
 export interface LeaseRenewer {
-  /** Resolves when the thread runs, or cannot: a lease that begins then is renewed from its first moment on. */
+  /** Resolves when the thread runs: a lease that begins then is renewed from its first moment on. Waits for no longer than one lasts. */
   readonly start: () => Promise<void>;
   /** Renews this lease, and no other one any more. */
   readonly renew: (
@@ -27,7 +28,7 @@ export interface LeaseRenewer {
   readonly end: () => Promise<void>;
 }
 
-export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
+export function createLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
   let thread: Worker | null = null;
   let runs: Promise<void> = Promise.resolve();
   let current: InstanceId | null = null;
@@ -56,7 +57,7 @@ export function startLeaseRenewer(data: LeaseThreadData): LeaseRenewer {
   return {
     start: async () => {
       started();
-      await runs;
+      await Promise.race([runs, wait(data.leaseMs, undefined, { ref: false })]);
     },
     renew: (lease, onMessage) => {
       current = lease.instanceId;

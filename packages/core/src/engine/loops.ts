@@ -103,27 +103,23 @@ export function claimerLoop(parts: EngineParts): Loop {
       const { slots } = memberships;
       // Half of them at most: while the ends of these are recorded, the others are claimed.
       const atMost = Math.min(settings.batchSize, MOST_CLAIMED, Math.ceil(slots / 2));
-      const asked = Math.min(atMost, held.freeSlots(slots));
-      const atMs = monotonicMs();
-      const withinMs = front.withinMs(atMs);
       const claimed = await claimOnce({
         pool,
         instanceId,
         kinds,
         slots,
         batchSize: atMost,
-        withinMs,
+        front,
         held,
         // What comes while the instance leaves is not started: it goes back unharmed.
         isTrusted: () => lease.isTrusted() && !memberships.leaving,
       });
-      const isAll = asked > 0 && claimed.length >= asked;
-      front.got({ atMs, withinMs, availableMs: claimed.map(({ claim }) => claim.availableMs), isAll });
+      const isBounded = front.wasBounded();
       beginExecutions(parts, life, claimed);
       // Of their runs fewer are AVAILABLE now, and others may have waited for that.
       if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
       if (held.freeSlots(slots) < 1) return "rest";
-      if (claimed.length >= atMost || withinMs !== null) return { againInMs: 0 };
+      if (claimed.length >= atMost || isBounded) return { againInMs: 0 };
       // Rows that another instance was looking at were skipped, and it may have left some of them.
       return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
     },

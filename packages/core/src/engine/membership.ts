@@ -12,7 +12,7 @@ import { followTimeline } from "../store/instances/timeline.ts";
 import { namedOf } from "./finished.ts";
 import { HeldClaims, stopExecution } from "./held-claims.ts";
 import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
-import { type LeaseRenewer, startLeaseRenewer } from "./lease-renewer.ts";
+import { createLeaseRenewer, type LeaseRenewer } from "./lease-renewer.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
 
@@ -76,7 +76,7 @@ export class Memberships {
     if (this.#current !== null) return;
     const { pool, settings, emit, onRenewed } = this.#deps;
     const { name, slots, leaseMs, beatMs } = settings;
-    this.#renewer ??= startLeaseRenewer({ url: settings.databaseUrl, leaseMs, beatMs });
+    this.#renewer ??= createLeaseRenewer({ url: settings.databaseUrl, leaseMs, beatMs });
     await this.#renewer.start();
     const begunAtMs = monotonicMs();
     const kinds = settings.tasks.map(({ kind }) => kind);

@@ -203,18 +203,18 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   const candidates = await loadCandidates(tx, [...ids]);
   const snapshot = await loadPromotionSnapshot(tx, candidates);
   const plan = planPromotions(snapshot);
-  const { promoted, left, ...rest } = await writeStatuses(tx, plan, candidates);
+  const { promoted, opened, ...following } = await writeStatuses(tx, plan, candidates);
   const again = fronts.filter((front) => mayGoOn(front, plan)).flatMap((front) => wakeOf(front) ?? []);
   const [, , , outlook] = await Promise.all([
-    writeRest(tx, rest),
-    wakeGates(tx, [...again, ...left]),
+    writeFollowing(tx, following),
+    wakeGates(tx, [...again, ...opened]),
     wakeGatesAt(tx, timedWakes(plan, snapshot.now)),
     readOutlook(tx),
   ]);
   return {
     promoted,
     failed: plan.failed,
-    more: again.length > 0 || left.length > 0 || [wakes, fresh].some(({ length }) => length >= batchSize),
+    more: again.length > 0 || opened.length > 0 || [wakes, fresh].some(({ length }) => length >= batchSize),
     ...outlook,
     sweptTo: swept.sweptTo,
     sweepOver: swept.sweptTo === null,
@@ -257,16 +257,16 @@ function timedWake(cause: WaitingCause, now: Date): { key: WakeKey; dueAt: Date 
 }
 
 /** What follows from who was admitted and who was parked. */
-interface Rest {
+interface Following {
   readonly taken: readonly Promotion[];
   readonly joins: readonly TaskRunId[];
   readonly leaves: readonly TaskRunId[];
 }
 
-interface Written extends Rest {
+interface Written extends Following {
   readonly promoted: readonly TaskRunId[];
   /** Gates that somebody has left without being admitted: those behind are to be looked at. */
-  readonly left: readonly WakeKey[];
+  readonly opened: readonly WakeKey[];
 }
 
 async function writeStatuses(
@@ -275,13 +275,12 @@ async function writeStatuses(
   candidates: readonly WaitingCandidate[],
 ): Promise<Written> {
   const moves = movesOf(plan, candidates);
-  const [admitted, still] = await Promise.all([
-    promoteTaskRuns(tx, plan.promote),
-    parkTaskRuns(
-      tx,
-      moves.map(({ candidate, to }) => ({ taskRunId: candidate.taskRunId, ...to })),
-    ),
-  ]);
+  // One after the other: each may wait for rows that others are writing to, and both together for longer than we wait for an answer.
+  const admitted = await promoteTaskRuns(tx, plan.promote);
+  const still = await parkTaskRuns(
+    tx,
+    moves.map(({ candidate, to }) => ({ taskRunId: candidate.taskRunId, ...to })),
+  );
   const moved = moves.filter(({ candidate }) => still.has(candidate.taskRunId));
   const inLine = (gate: string | null): boolean => gate === "RESOURCE_BUSY";
   const joins = moved.filter(({ candidate, to }) => inLine(to.blockedOn) && !inLine(candidate.blockedOn));
@@ -290,7 +289,7 @@ async function writeStatuses(
   const canceled = plan.promote.filter(({ taskRunId }) => !admitted.has(taskRunId));
   return {
     promoted: [...admitted],
-    left: [
+    opened: [
       // Whoever stood behind them in a line may go now.
       ...leaves.flatMap(({ candidate }) => candidate.resources.map(({ name }) => wakeResource(name))),
       ...canceled.flatMap(gatesOf),
@@ -301,7 +300,7 @@ async function writeStatuses(
   };
 }
 
-async function writeRest(tx: Transaction, { taken, joins, leaves }: Rest): Promise<void> {
+async function writeFollowing(tx: Transaction, { taken, joins, leaves }: Following): Promise<void> {
   await Promise.all([
     joinLines(tx, joins),
     leaveLines(tx, leaves),

@@ -140,12 +140,14 @@ describe("at the same moment as a queue timeout", () => {
     const pause = claiming.pauseBefore("COMMIT");
     const claim = claiming.transaction(
       async (tx) =>
-        await claimTaskRuns(tx, {
-          instanceId: scheduler.instanceId,
-          kinds: ["echo"],
-          freeSlots: 1,
-          requestNo: 1,
-        }),
+        (
+          await claimTaskRuns(tx, {
+            instanceId: scheduler.instanceId,
+            kinds: ["echo"],
+            freeSlots: 1,
+            requestNo: 1,
+          })
+        ).claims,
     );
     await pause.reached;
 

@@ -42,12 +42,14 @@ describe("a rescue", () => {
     const claim = await leaveOpen(
       box.pool("claimer"),
       async (tx) =>
-        await claimTaskRuns(tx, {
-          instanceId: doomed.instanceId,
-          kinds: ["echo"],
-          freeSlots: 1,
-          requestNo: 1,
-        }),
+        (
+          await claimTaskRuns(tx, {
+            instanceId: doomed.instanceId,
+            kinds: ["echo"],
+            freeSlots: 1,
+            requestNo: 1,
+          })
+        ).claims,
     );
     await doomed.expireLease();
 

@@ -57,7 +57,7 @@ it("a result that cannot be recorded keeps no claim from going back whose answer
   const lost = await scheduler.enqueue(slow.task(null));
   const instanceId = asInstanceId(await box.value<string>("SELECT boot_id FROM signalbox.instance"));
   const request = { instanceId, kinds: ["slow"], freeSlots: 1, requestNo: 99 };
-  await box.pool("unheard").transaction(async (tx) => await claimTaskRuns(tx, request));
+  await box.pool("unheard").transaction(async (tx) => (await claimTaskRuns(tx, request)).claims);
 
   end.resolve("well");
   await scheduler.stop();

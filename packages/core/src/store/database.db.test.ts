@@ -189,6 +189,14 @@ describe("a transaction that is sent at once", () => {
   });
 });
 
+it("a plan of a single statement is not kept: it was made by tables that are longer by now", async () => {
+  const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 20_000, applicationName: "planner" });
+  onTestFinished(async () => await pool.close());
+  await pool.query(preparedSql("hot")`SELECT ${1}::integer AS one`);
+
+  expect(await pool.query(sql("kept")`SELECT name FROM pg_prepared_statements`)).toEqual([]);
+});
+
 it("a plan that was made for a snapshot is not kept for those who write", async () => {
   const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 20_000, applicationName: "planner" });
   onTestFinished(async () => await pool.close());

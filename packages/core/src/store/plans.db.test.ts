@@ -113,8 +113,10 @@ describe("claim", () => {
 
     const nodes = (await plansOf(async (tx) => await claimTaskRuns(tx, request))).get("claimTaskRuns");
 
-    const choice = (nodes ?? []).filter((node) => node["Subplan Name"]?.startsWith("InitPlan") === true);
-    expect(choice.flatMap(flatten).map((node) => node["Node Type"])).toContain("LockRows");
+    const planOf = (name: string) =>
+      (nodes ?? []).filter((node) => node["Subplan Name"]?.startsWith(name) === true).flatMap(flatten);
+    expect(planOf("CTE offered").map((node) => node["Node Type"])).toContain("LockRows");
+    expect(planOf("InitPlan").map((node) => node["CTE Name"])).toContain("offered");
   });
 
   it("takes outside jobs that are due by their kind, and their task runs by the primary key", async () => {
@@ -176,7 +178,7 @@ describe("candidates", () => {
       await countAvailable(tx, [RUN]);
       await loadRates(tx, ["rate 1"], 10);
       await loadPauses(tx, ["queue:queue 1", "resource:name 1"]);
-      await loadWindows(tx, ["queue:queue 1"], Promise.resolve(new Date()));
+      await loadWindows(tx, ["queue:queue 1"]);
       await loadStops(tx, [asTaskId(ID)]);
       await loadResources(tx, ["name 1", "name 2"]);
     });

@@ -8,7 +8,7 @@ import type { Transaction } from "./database.ts";
 import { countAvailable, loadLimits } from "./holds/limits.ts";
 import { loadRates } from "./holds/rates.ts";
 import { loadResources } from "./holds/resources.ts";
-import { loadPauses, loadServed, loadStops, loadWindows } from "./rules/load.ts";
+import { judgeStored, loadPauses, loadServed, loadStops, loadWindows } from "./rules/load.ts";
 import { readClock } from "./task-runs/explain.ts";
 
 /** All that the gates of these candidates look at. The same for the promoter and for `explain`, so that they agree. */
@@ -19,10 +19,9 @@ export async function loadPromotionSnapshot(
   const names = <Item>(pick: (candidate: Candidate) => readonly Item[]): readonly Item[] => [
     ...new Set(candidates.flatMap(pick)),
   ];
-  const clock = readClock(tx);
   // None needs the answer to another: they are sent together.
   const [now, served, resources, limits, available, rates, pauses, stops, windows] = await Promise.all([
-    clock,
+    readClock(tx),
     loadServed(tx),
     loadResources(
       tx,
@@ -43,7 +42,7 @@ export async function loadPromotionSnapshot(
       tx,
       names(({ taskId }) => [taskId]),
     ),
-    loadWindows(tx, names(windowed), clock),
+    loadWindows(tx, names(windowed)),
   ]);
   return {
     now,
@@ -55,7 +54,7 @@ export async function loadPromotionSnapshot(
     rates,
     pauses,
     stops,
-    windows,
+    windows: new Map([...windows].map(([scope, stored]) => [scope, judgeStored(stored, now)])),
     servedKinds: served.kinds,
   };
 }

@@ -11,11 +11,11 @@ const IDLE_TIMEOUT_MS = 2_000;
  * Every statement of ours that writes goes by an index; without these the planner turns some of them into hash joins over
  * whole tables when its statistics are a little old, at seven times the cost.
  */
-const BY_INDEX = [
+export const BY_INDEX = [
   "SET LOCAL enable_hashjoin = off",
   "SET LOCAL enable_mergejoin = off",
   "SET LOCAL enable_seqscan = off",
-];
+].join("; ");
 
 /**
  * To go with the BEGIN of a transaction whose statements are named, nearly all of them: their plans are kept. The server
@@ -53,13 +53,13 @@ export function sessionTexts(queryTimeoutMs: number): SessionTexts {
       "SET default_transaction_isolation = 'read committed'",
       ...bounds.map((bound) => `SET ${bound}`),
     ].join("; "),
-    begin: ["BEGIN READ WRITE", ...BY_INDEX].join("; "),
+    begin: `BEGIN READ WRITE; ${BY_INDEX}`,
     // A bare BEGIN, which cannot fail for what it asks for: whatever comes after it leaves a transaction that takes nothing.
     beginElsewhere: [
       "BEGIN",
       "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE",
       ...boundsHere,
-      ...BY_INDEX,
+      BY_INDEX,
     ].join("; "),
     beginSnapshot: ["BEGIN", "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", ...boundsHere].join(
       "; ",

@@ -60,7 +60,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
   );
   if (taken.length === 0) return;
   // One that went back to PENDING may have had another slot: it must not count twice.
-  const left = tx.query(
+  const leaving = tx.query(
     preparedSql("leaveRateSlots")`
       DELETE FROM signalbox.rate_slot
        WHERE rate = ANY (${taken.map(({ rate }) => rate)}::text[])
@@ -68,7 +68,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
          AND started_at IS NULL
     `,
   );
-  const anew = tx.query(
+  const taking = tx.query(
     preparedSql("takeRateSlots")`
       INSERT INTO signalbox.rate_slot (rate, slot, task_run_id)
       SELECT rate, slot, task_run_id
@@ -79,7 +79,7 @@ export async function takeRateSlots(tx: Transaction, promotions: readonly Promot
           ON CONFLICT (rate, slot) DO UPDATE SET task_run_id = excluded.task_run_id, started_at = NULL
     `,
   );
-  await Promise.all([left, anew]);
+  await Promise.all([leaving, taking]);
 }
 
 /** The rates whose slots are free again since these went without a start: canceled, handed back or demoted. */

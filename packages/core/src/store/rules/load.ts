@@ -27,11 +27,10 @@ export async function loadPauses(
 export async function loadWindows(
   db: Database,
   scopes: readonly WindowScope[],
-  clock: Promise<Date>,
-): Promise<ReadonlyMap<WindowScope, WindowView>> {
+): Promise<ReadonlyMap<WindowScope, readonly Window[]>> {
   if (scopes.length === 0) return new Map();
   const parts = scopes.map(partsOf);
-  const reading = db.query(
+  const rows = await db.query(
     preparedSql<{ scope: WindowScope; windows: readonly Window[] }>("loadWindows")`
       SELECT w.over || ':' || w.name AS scope, w.windows
         FROM unnest(${parts.map(({ over }) => over)}::text[], ${parts.map(({ name }) => name)}::text[]) AS g (over, name)
@@ -39,8 +38,7 @@ export async function loadWindows(
        WHERE w.windows <> '[]'::jsonb
     `,
   );
-  const [rows, now] = await Promise.all([reading, clock]);
-  return new Map(rows.map(({ scope, windows }) => [scope, judgeStored(windows, now)]));
+  return new Map(rows.map(({ scope, windows }) => [scope, windows]));
 }
 
 export function judgeStored(windows: readonly Window[], now: Date): WindowView {

@@ -5,7 +5,7 @@
 
 import { asRunId, asTaskId, asTaskRunId } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
-import type { Claim } from "./claim.ts";
+import type { Claim, Offer } from "./claim.ts";
 
 /** Lists as PostgreSQL writes them, and lists of JSON; of each as many as were claimed. */
 export interface ClaimedRow {
@@ -26,6 +26,8 @@ export interface ClaimedRow {
   readonly inputs: readonly unknown[];
   /** Null: the one that is known. */
   readonly policies: readonly (RetryPolicy | null)[];
+  /** Not of each that was claimed, but of each kind in each queue; null: of none. */
+  readonly offers: readonly Offer[] | null;
 }
 
 export interface KnownPolicy {

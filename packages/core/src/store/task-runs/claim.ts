@@ -1,8 +1,8 @@
 import { asTaskRunId, type InstanceId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
 import type { Database, Transaction } from "../database.ts";
-import { preparedSql, sql } from "../sql.ts";
-import { type ClaimedRow, knownPolicy, toClaims } from "./claim-answer.ts";
+import { preparedSql, type Statement, sql } from "../sql.ts";
+import { type ClaimedRow, type KnownPolicy, knownPolicy, toClaims } from "./claim-answer.ts";
 
 /** A task run that is ours, with all that execution needs: no read per task follows. */
 export interface Claim {
@@ -39,102 +39,140 @@ export interface ClaimRequest {
   readonly instanceId: InstanceId;
   readonly kinds: readonly string[];
   readonly freeSlots: number;
-  /** Only what became AVAILABLE within this time. Default, and null: everything. */
-  readonly withinMs?: number | null;
+  /** Only what stands behind these, in these queues. Default, and null: everything. */
+  readonly fronts?: readonly ReadyFront[] | null;
   /** The instance's own number of this request: by it reconcile knows a claim whose answer was lost. */
   readonly requestNo: number;
 }
+
+/** Where the tasks of a kind in a queue begin that a claim looks at. */
+export interface ReadyFront {
+  readonly kind: string;
+  readonly queue: string;
+  /** As the database wrote it: whoever became AVAILABLE before this is not looked at. */
+  readonly since: string;
+  /** Nor whoever comes after this priority. */
+  readonly upTo: number;
+}
+
+/** What a claim could have taken behind a front; `since` is where that begins. */
+export interface Offer extends ReadyFront {
+  /** Up to as many as there were free slots. */
+  readonly count: number;
+  /** The last priority among them; null: there were none. */
+  readonly lastPriority: number | null;
+}
+
+export interface Claimed {
+  readonly claims: readonly Claim[];
+  readonly offers: readonly Offer[];
+}
+
+/** The last priority there is. */
+export const LAST_PRIORITY = 9;
 
 /**
  * AVAILABLE → RUNNING. Rows that another instance is taking are skipped, so two never get one. The guard
  * is inside: a row leaves the work set only if this instance is LIVE at that moment, and on the server on which the
  * numbers were raised before.
  */
-export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<readonly Claim[]> {
-  const { instanceId, kinds, freeSlots, withinMs = null, requestNo } = request;
+export async function claimTaskRuns(tx: Transaction, request: ClaimRequest): Promise<Claimed> {
   const known = knownPolicy();
-  const [row] = await tx.query(
-    preparedSql<ClaimedRow>("claimTaskRuns")`
-      WITH RECURSIVE front (since) AS MATERIALIZED (
-        SELECT coalesce(clock_timestamp() - ${withinMs}::float8 * interval '1 ms', '-infinity')
-      ), served (kind, queue) AS (                    -- from one queue of a kind to the next, each by one look at the index
-        SELECT g.kind, (SELECT min(queue) FROM signalbox.ready
-                         WHERE ready.kind = g.kind AND ready.available_at >= (SELECT since FROM front))
-          FROM unnest(${kinds}::text[]) AS g (kind)
-        UNION ALL
-        SELECT s.kind, (SELECT min(queue) FROM signalbox.ready
-                         WHERE ready.kind = s.kind AND ready.queue > s.queue
-                           AND ready.available_at >= (SELECT since FROM front))
-          FROM served AS s
-         WHERE s.queue IS NOT NULL
-      ), taken AS (
-        DELETE FROM signalbox.ready
-         WHERE ctid = ANY (ARRAY(
-                 SELECT ctid
-                   FROM (SELECT r.ctid, r.priority, r.available_at, r.task_run_id,
-                                -- First in first out within a queue; between queues by their weights. Who begins is
-                                -- drawn by lot: otherwise, of one free slot at a time, the heaviest would get each.
-                                (row_number() OVER line - 1 + first_value(r.lot) OVER line)
-                                / coalesce(q.weight, 1)::float8 AS turn
-                           FROM served AS s
-                           LEFT JOIN signalbox.queue AS q ON q.name = s.queue
-                          CROSS JOIN LATERAL (
-                                SELECT ctid, priority, available_at, task_run_id, -ln(1 - random()) AS lot
-                                  FROM signalbox.ready
-                                 WHERE ready.kind = s.kind AND ready.queue = s.queue
-                                   -- Under older rules (no limit, no pause, no window) it may not start any more.
-                                   AND ready.rules_no = coalesce(q.rules_no, 0)
-                                   AND ready.available_at >= (SELECT since FROM front)
-                                   AND ready.open_until > clock_timestamp()
-                                   AND EXISTS (SELECT FROM signalbox.instance
-                                                WHERE boot_id = ${instanceId} AND state = 'LIVE'
-                                                  AND expires_at > clock_timestamp()
-                                                  AND timeline = signalbox.current_timeline())
-                                 ORDER BY priority, available_at, task_run_id
-                                 LIMIT ${freeSlots}
-                                   FOR UPDATE SKIP LOCKED) AS r
-                         WINDOW line AS (PARTITION BY s.queue ORDER BY r.priority, r.available_at, r.task_run_id)) AS offered
-                  ORDER BY turn, priority, available_at, task_run_id
-                  LIMIT ${freeSlots}))
-        RETURNING task_run_id
-      ), claimed AS (
-        UPDATE signalbox.task_run         -- ANY (ARRAY(…)), not a join: the planner must not be given a choice here
-           SET status = 'RUNNING',
-               claimed_by = ${instanceId},
-               claimed_at = clock_timestamp(),
-               claim_no = (SELECT nextval('signalbox.claim_no')),
-               row_version = row_version + 1
-         WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
-           AND status = 'AVAILABLE'
-        RETURNING id, task_id, run_id, kind, attempt, interruptions, deferrals, gated, claim_no,
-                  claimed_at - greatest(enqueued_at, run_at) AS waited, claimed_at - available_at AS available
-      ), batch AS (
-        INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
-        SELECT claim_no, ${instanceId}, ${requestNo}, array_agg(id) FROM claimed GROUP BY claim_no
-      ), woken AS (
-        -- Fewer of its run are AVAILABLE now: those that wait for their share of it may go.
-        INSERT INTO signalbox.gate_wake (key)
-        SELECT DISTINCT 'run:' || run_id
-          FROM claimed
-         WHERE run_id IS NOT NULL
-           AND EXISTS (SELECT FROM signalbox.waiting
-                        WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
-      )
-      -- One row with a list for each member, and what is as with most of them is not said: this is read for every task.
-      SELECT min(c.claim_no) AS "claimNo", array_agg(c.id)::text AS "taskRunIds", array_agg(c.task_id)::text AS "taskIds",
-             array_agg(c.run_id)::text AS "runIds", array_agg(c.gated)::text AS gated, json_agg(c.kind) AS kinds,
-             json_agg(nullif(k.title, c.kind)) AS titles,
-             json_agg(CASE WHEN c.attempt > 1 OR c.deferrals > 0
-                           THEN json_build_array(c.attempt, c.interruptions, c.deferrals) END) AS counts,
-             -- Not extract, whose numbers are of any length and take their time.
-             json_agg(date_part('epoch', c.waited) * 1000) AS "waitedMs",
-             json_agg(date_part('epoch', nullif(c.available, c.waited)) * 1000) AS "availableMs",
-             json_agg(k.input) AS inputs, json_agg(nullif(k.policy, ${known === null ? null : known.text}::jsonb)) AS policies
-        FROM claimed AS c
-       CROSS JOIN LATERAL (SELECT title, input, policy FROM signalbox.task WHERE task.id = c.task_id LIMIT 1) AS k
-    `,
-  );
-  return row === undefined || row.taskRunIds === null ? [] : toClaims(row, row.taskRunIds, known);
+  const [row] = await tx.query(claimStatement(request, known));
+  if (row === undefined) return { claims: [], offers: [] };
+  const claims = row.taskRunIds === null ? [] : toClaims(row, row.taskRunIds, known);
+  return { claims, offers: row.offers ?? [] };
+}
+
+function claimStatement(
+  { instanceId, kinds, freeSlots, fronts = null, requestNo }: ClaimRequest,
+  known: KnownPolicy | null,
+): Statement<ClaimedRow> {
+  const of = <Member extends keyof ReadyFront>(member: Member): readonly ReadyFront[Member][] =>
+    (fronts ?? []).map((front) => front[member]);
+  return preparedSql<ClaimedRow>("claimTaskRuns")`
+    WITH RECURSIVE found (kind, queue) AS (         -- from one queue of a kind to the next, each by one look at the index
+      SELECT g.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = g.kind)
+        FROM unnest(${fronts === null ? kinds : []}::text[]) AS g (kind)
+      UNION ALL
+      SELECT f.kind, (SELECT min(queue) FROM signalbox.ready WHERE ready.kind = f.kind AND ready.queue > f.queue)
+        FROM found AS f
+       WHERE f.queue IS NOT NULL
+    ), served (kind, queue, since, up_to) AS (
+      SELECT kind, queue, timestamptz '-infinity', ${LAST_PRIORITY}::smallint FROM found WHERE queue IS NOT NULL
+      UNION ALL
+      SELECT * FROM unnest(${of("kind")}::text[], ${of("queue")}::text[], ${of("since")}::timestamptz[], ${of("upTo")}::smallint[])
+    ), offered AS MATERIALIZED (        -- once, before any is taken: asked again for each row, the limit would hold for each by itself
+      SELECT s.kind, s.queue, r.ctid AS place, r.priority, r.available_at, r.task_run_id,
+             -- First in first out within a queue; between queues by weight. Who begins is drawn by lot: the heaviest would get each single slot.
+             (row_number() OVER line - 1 + first_value(r.lot) OVER line) / coalesce(q.weight, 1)::float8 AS turn
+        FROM served AS s
+        LEFT JOIN signalbox.queue AS q ON q.name = s.queue
+       CROSS JOIN LATERAL (
+             SELECT ctid, priority, available_at, task_run_id, -ln(1 - random()) AS lot
+               FROM signalbox.ready
+              WHERE ready.kind = s.kind AND ready.queue = s.queue
+                -- Under older rules (no limit, no pause, no window) it may not start any more.
+                AND ready.rules_no = coalesce(q.rules_no, 0)
+                AND ready.priority <= s.up_to AND ready.available_at >= s.since
+                AND ready.open_until > clock_timestamp()
+                AND EXISTS (SELECT FROM signalbox.instance
+                             WHERE boot_id = ${instanceId} AND state = 'LIVE'
+                               AND expires_at > clock_timestamp()
+                               AND timeline = signalbox.current_timeline())
+              ORDER BY priority, available_at, task_run_id
+              LIMIT ${freeSlots}
+                FOR UPDATE SKIP LOCKED) AS r
+      WINDOW line AS (PARTITION BY s.queue ORDER BY r.priority, r.available_at, r.task_run_id)
+    ), taken AS (
+      DELETE FROM signalbox.ready
+       WHERE ctid = ANY (ARRAY(SELECT place
+                                 FROM offered
+                                ORDER BY turn, priority, available_at, task_run_id
+                                LIMIT ${freeSlots}))
+      RETURNING task_run_id
+    ), claimed AS (
+      UPDATE signalbox.task_run         -- ANY (ARRAY(…)), not a join: the planner must not be given a choice here
+         SET status = 'RUNNING',
+             claimed_by = ${instanceId},
+             claimed_at = clock_timestamp(),
+             claim_no = (SELECT nextval('signalbox.claim_no')),
+             row_version = row_version + 1
+       WHERE id = ANY (ARRAY(SELECT task_run_id FROM taken))
+         AND status = 'AVAILABLE'
+      RETURNING id, task_id, run_id, kind, attempt, interruptions, deferrals, gated, claim_no,
+                claimed_at - greatest(enqueued_at, run_at) AS waited, claimed_at - available_at AS available
+    ), batch AS (
+      INSERT INTO signalbox.claim_batch (claim_no, instance_id, request_no, task_run_ids)
+      SELECT claim_no, ${instanceId}, ${requestNo}, array_agg(id) FROM claimed GROUP BY claim_no
+    ), woken AS (
+      -- Fewer of its run are AVAILABLE now: those that wait for their share of it may go.
+      INSERT INTO signalbox.gate_wake (key)
+      SELECT DISTINCT 'run:' || run_id
+        FROM claimed
+       WHERE run_id IS NOT NULL
+         AND EXISTS (SELECT FROM signalbox.waiting
+                      WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
+    )
+    -- One row with a list for each member, and what is as with most of them is not said: this is read for every task.
+    SELECT min(c.claim_no) AS "claimNo", array_agg(c.id)::text AS "taskRunIds", array_agg(c.task_id)::text AS "taskIds",
+           array_agg(c.run_id)::text AS "runIds", array_agg(c.gated)::text AS gated, json_agg(c.kind) AS kinds,
+           json_agg(nullif(k.title, c.kind)) AS titles,
+           json_agg(CASE WHEN c.attempt > 1 OR c.deferrals > 0
+                         THEN json_build_array(c.attempt, c.interruptions, c.deferrals) END) AS counts,
+           -- Not extract, whose numbers are of any length and take their time.
+           json_agg(date_part('epoch', c.waited) * 1000) AS "waitedMs",
+           json_agg(date_part('epoch', nullif(c.available, c.waited)) * 1000) AS "availableMs",
+           json_agg(k.input) AS inputs, json_agg(nullif(k.policy, ${known === null ? null : known.text}::jsonb)) AS policies,
+           (SELECT json_agg(json_build_object('kind', s.kind, 'queue', s.queue, 'since', coalesce(o.since, s.since)::text, 'upTo', s.up_to,
+                                              'count', coalesce(o.count, 0), 'lastPriority', o.last_priority))
+              FROM served AS s
+              LEFT JOIN (SELECT kind, queue, min(available_at) AS since, count(*), max(priority) AS last_priority
+                           FROM offered
+                          GROUP BY kind, queue) AS o ON o.kind = s.kind AND o.queue = s.queue) AS offers
+      FROM claimed AS c
+     CROSS JOIN LATERAL (SELECT title, input, policy FROM signalbox.task WHERE task.id = c.task_id LIMIT 1) AS k
+  `;
 }
 
 /** Not a promise: others may be taking them at this moment. */
