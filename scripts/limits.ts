@@ -87,6 +87,7 @@ export const RULE_LIMITS: readonly Limit[] = [
     file: `${CORE}/store/rules/read.ts`,
     name: "SLOTS_COUNTED",
   },
+  { what: "windows of a queue or a resource", file: `${CORE}/engine/rule-keeper.ts`, name: "MOST_WINDOWS" },
   {
     what: "length of a window that opens again and again",
     file: `${CORE}/domain/window-spec.ts`,

@@ -6,7 +6,7 @@ import { SchedulerError } from "./errors.ts";
 import { asStored, isUuid, type RunId } from "./ids.ts";
 import { shownName } from "./json-value.ts";
 import { RUN_STATUSES, type RunFilter } from "./run.ts";
-import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
+import { instant, isDate, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
 import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
 import { TASK_RUN_STATUSES } from "./task-status.ts";
@@ -91,7 +91,7 @@ function givenOf<Filter extends object>(
 /** A bulk call goes on for a while, and the caller's list or Date may have changed by then. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return [...(value as readonly unknown[])];
-  return value instanceof Date ? new Date(value) : value;
+  return isDate(value) ? new Date(value) : value;
 }
 
 function requireObject(filter: unknown): void {
@@ -114,7 +114,9 @@ export function requireWithin(field: string, value: number, least: number, most:
 }
 
 export function requireInstant(field: string, value: Date): void {
-  if (Number.isNaN(value.getTime())) refuse(`has a ${field} that is no instant`);
+  const ms = value.getTime();
+  if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000))
+    refuse(`has a ${field} that is not an instant between the years 1970 and 9999`);
 }
 
 /** What can be the name of nothing is a mistake of whoever asks, not a search that finds nothing. */

@@ -24,7 +24,7 @@ export const text: Shape = shapeOf("a text", (value) => typeof value === "string
 export const number: Shape = shapeOf("a number", (value) => typeof value === "number");
 export const flag: Shape = shapeOf("true or false", (value) => typeof value === "boolean");
 export const callable: Shape = shapeOf("a function", (value) => typeof value === "function");
-export const instant: Shape = shapeOf("a Date", (value) => value instanceof Date);
+export const instant: Shape = shapeOf("a Date", isDate);
 export const abortSignal: Shape = shapeOf("an AbortSignal", (value) => value instanceof AbortSignal);
 
 /** Anything that has this member: an object of a library of the caller's, also one that can be called. */
@@ -99,7 +99,17 @@ export function isGiven<Value>(value: Value): value is NonNullable<Value> {
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isDate(value);
+}
+
+/** Also one that was made in another realm, as test runners do; not what only looks like one. */
+export function isDate(value: unknown): value is Date {
+  try {
+    Date.prototype.getTime.call(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function joinPath(outer: string, inner: string): string {

@@ -2,6 +2,7 @@
 
 import { SchedulerError } from "./errors.ts";
 import { isCron, openingsOf } from "./openings.ts";
+import { anything, isDate, objectOf } from "./shape.ts";
 import { wallClockOf } from "./wall-clock.ts";
 import type { OneTimeWindow, RecurringWindow, Window, WindowKind } from "./window.ts";
 
@@ -37,8 +38,19 @@ export function parseWindow(given: WindowSpec, at = "window"): Window {
   if (isRecurring === isOneTime) {
     return refuse("", "needs either opens, lastsMs and timeZone, or from and until");
   }
+  const misfit = (isRecurring ? RECURRING : ONE_TIME)(given);
+  if (misfit !== null) return refuse("", misfit.problem);
   return isRecurring ? parseRecurring(given, refuse) : parseOneTime(given, refuse);
 }
+
+/** Only that nothing else is said: what each member must be like is said where it is parsed. */
+const RECURRING = objectOf<RecurringWindow>({
+  kind: anything,
+  opens: anything,
+  lastsMs: anything,
+  timeZone: anything,
+});
+const ONE_TIME = objectOf<OneTimeWindowSpec>({ kind: anything, from: anything, until: anything });
 
 /** A stored window in the form in which a caller gives it. */
 export function asGiven(window: Window): WindowSpec {
@@ -70,7 +82,7 @@ function parseOneTime(given: OneTimeWindowSpec, refuse: Refuse): OneTimeWindow {
 }
 
 function parseInstant(given: Date, refuse: (problem: string) => never): Date {
-  const ms = given instanceof Date ? given.getTime() : Number.NaN;
+  const ms = isDate(given) ? given.getTime() : Number.NaN;
   if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000)) {
     refuse("is not an instant between the years 1970 and 9999");
   }

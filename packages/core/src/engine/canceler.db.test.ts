@@ -125,6 +125,17 @@ describe("a cancel", () => {
     await expect(scheduler.cancel("not an id")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
+  it.each(["----", "0---", "--------", "0-1-a-", "01a", "01a1e9ae-"])(
+    "names nobody by %s, where an id has no such dashes or too few digits are given",
+    async (prefix) => {
+      const scheduler = await box.scheduler();
+      const { taskRunId } = await scheduler.enqueue(echo.task(1));
+
+      await expect(scheduler.cancel(prefix)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+      expect(await box.statusOf(taskRunId)).toBe("AVAILABLE");
+    },
+  );
+
   it("lets those in who stood behind it in a line", async () => {
     const scheduler = await box.scheduler();
     await scheduler.enqueue(echo.task(0, { resources: [exclusive("a")] }));

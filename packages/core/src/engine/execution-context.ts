@@ -37,12 +37,14 @@ export function contextOf(
       start: async (spec) => await tools.processes.start(spec),
     },
     [OF]: held,
-    keepHandle: async (handle, { deadlineInMs }) => {
+    keepHandle: async (handle, options) => {
       if (executor.poll === undefined)
         throw new TypeError(`"${executor.kind}" has no poll: nobody could use a handle`);
       const written = writeJson(handle);
       if (written.kind === "problem") throw new TypeError(sentenceOn("The handle", written));
       const copy = JSON.parse(written.text) as unknown;
+      // A caller without types may have left it out.
+      const { deadlineInMs } = { ...options };
       requireDelay("deadlineInMs", deadlineInMs);
       // Its outcome is on its way, and says that there is no handle to clear away.
       if (held.ended || held.stuck) throw new ExecutionStoppedError("fence");

@@ -18,6 +18,7 @@ import {
 } from "../domain/scope.ts";
 import { anything, isGiven, listOf, number, objectOf, text } from "../domain/shape.ts";
 import { requireName } from "../domain/task-spec.ts";
+import type { Window } from "../domain/window.ts";
 import { parseWindow, type WindowSpec } from "../domain/window-spec.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { takeGateLock } from "../store/holds/gate-lock.ts";
@@ -85,11 +86,22 @@ const RATE = objectOf<Parameters<Rules["setRate"]>[1]>({ amount: number, perMs: 
   "perMs",
 ]);
 const WINDOWS = listOf(anything, "a list of windows");
+/** Each pass judges all of those that it comes across. */
+const MOST_WINDOWS = 100;
 
 const BITE = 500;
 const LARGEST_LIMIT = 1_000_000;
 const LARGEST_WEIGHT = 1_000;
 const MOST_STARTS = 10_000;
+
+function parseWindows(windows: readonly WindowSpec[]): readonly Window[] {
+  requireShape("INVALID_WINDOW", "windows", windows, WINDOWS);
+  if (windows.length > MOST_WINDOWS) {
+    const problem = `are ${windows.length}; a queue or resource has at most ${MOST_WINDOWS}`;
+    throw new SchedulerError("INVALID_WINDOW", { at: "windows", problem });
+  }
+  return Array.from(windows, (window, index) => parseWindow(window, `windows[${index}]`));
+}
 
 export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
   const { change, sendBack, close, recall } = changes(pool, wakeups, emit);
@@ -122,8 +134,7 @@ export function ruleKeeper(pool: Pool, wakeups: Wakeups, emit: Emit): Rules {
     },
     setWindows: async (what, windows) => {
       const windowed = windowedScope(what);
-      requireShape("INVALID_WINDOW", "windows", windows, WINDOWS);
-      const parsed = Array.from(windows, (window, index) => parseWindow(window, `windows[${index}]`));
+      const parsed = parseWindows(windows);
       await inForce(windowed, async (tx) => {
         await changeWindows(tx, windowed.scope, parsed);
         return true;

@@ -18,6 +18,18 @@ async function once(kind: WindowSpec["kind"], fromMs: number, untilMs: number): 
   return { kind, from: new Date(now + fromMs), until: new Date(now + untilMs) };
 }
 
+it("are refused where there are more than every pass can judge", async () => {
+  const scheduler = await box.scheduler();
+  const freeze = await once("freeze", -60_000, 60_000);
+
+  await expect(
+    scheduler.setWindows(
+      { queue: "mail" },
+      Array.from({ length: 101 }, () => freeze),
+    ),
+  ).rejects.toMatchObject({ code: "INVALID_WINDOW", message: expect.stringContaining("at most 100") });
+});
+
 describe("a freeze", () => {
   it("keeps a queue closed, says until when, and opens by itself", async () => {
     const scheduler = await box.scheduler();

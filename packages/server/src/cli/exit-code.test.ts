@@ -25,6 +25,8 @@ test.each<[string, unknown, number, string]>([
 
 test("asking for help is no error", () => {
   expect(exitCodeOf(new CommanderError(0, "commander.helpDisplayed", ""))).toBe(0);
+  expect(exitCodeOf(new CommanderError(0, "commander.help", ""))).toBe(0);
+  expect(exitCodeOf(new CommanderError(1, "commander.help", ""))).toBe(2);
 });
 
 test("help names every command", async () => {

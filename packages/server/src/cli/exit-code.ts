@@ -58,6 +58,8 @@ export function errorCodeOf(error: unknown): string {
   return exitCode === EXIT.unreachable ? "UNREACHABLE" : "UNEXPECTED";
 }
 
-function isHelp({ code }: CommanderError): boolean {
-  return code === "commander.helpDisplayed" || code === "commander.version";
+function isHelp({ code, exitCode }: CommanderError): boolean {
+  // "help" was asked for where it is no error; the same is shown where a command is missing.
+  const wasAsked = code === "commander.help" && exitCode === 0;
+  return wasAsked || code === "commander.helpDisplayed" || code === "commander.version";
 }

@@ -54,7 +54,7 @@ describe("why a task run waits", () => {
       "  passed   Version order  no smaller version is open on its resources",
       "  none     Run limit      not part of a run",
       '  BLOCKED  Resource       "orders" is in use by another task, and it wants it alone',
-      '                            "add column" 019a8c3e-5d21-7abc-8def (running on inst-b for 6.0 s)',
+      '                            "add column" 019a8c3e-5d21-7abc-8def-0000 (running on inst-b for 6.0 s)',
       "                            number 2 of 3 in line",
       `Started waiting 12:00:12. Task run ${TASK_RUN}, task 019a8c3e-5d21-7abc-8def-000000000009.`,
     ]);
@@ -251,7 +251,7 @@ test("a list has a line for each that waits, with its cause, blocker and place",
   );
 
   expect(lines).toEqual([
-    '◷ pending  019a8c3e-5d21-7abc-8def  add index  18 s  RESOURCE_BUSY: "orders" is in use by another task,' +
+    '◷ pending  019a8c3e-5d21-7abc-8def-0000  add index  18 s  RESOURCE_BUSY: "orders" is in use by another task,' +
       ' and it wants it alone, behind "add column" (running on inst-b), number 2 of 3 in line',
   ]);
 });

@@ -1,5 +1,5 @@
-/** Ids begin with the time, so their first half is alike for what was enqueued together: this much is unique. */
-const SHORT_ID_CHARACTERS = 23;
+/** Ids begin with the time, and those that were enqueued together differ in the digits that come last here: this much is unique. */
+const SHORT_ID_CHARACTERS = 28;
 
 export function shortId(id: string): string {
   return id.slice(0, SHORT_ID_CHARACTERS);

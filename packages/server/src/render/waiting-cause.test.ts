@@ -31,7 +31,7 @@ const EXAMPLES: { readonly [Each in Code]: readonly Example<Each>[] } = {
     [{ scope: "queue:mail", since: SINCE, by: null, reason: null }, 'queue "mail" has been paused for 6.0 s'],
     [
       { scope: `run:${RUN}`, since: SINCE, by: "eva", reason: "flood" },
-      "run 019a8c3e-5d21-7abc-8def has been paused by eva for 6.0 s: flood",
+      "run 019a8c3e-5d21-7abc-8def-0000 has been paused by eva for 6.0 s: flood",
     ],
     [
       { scope: "resource:db:orders", since: SINCE, by: null, reason: "restore" },

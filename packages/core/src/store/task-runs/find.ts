@@ -30,7 +30,9 @@ interface IdentityRow {
   readonly priority: number;
 }
 
-const ID_PREFIX = /^[0-9a-f-]{4,36}$/i;
+/** Four digits at least. With its dashes where an id has them, or without any. */
+const ID_PREFIX =
+  /^(?:[0-9a-f]{4,32}|[0-9a-f]{8}-(?:[0-9a-f]{0,4}|[0-9a-f]{4}-(?:[0-9a-f]{0,4}|[0-9a-f]{4}-(?:[0-9a-f]{0,4}|[0-9a-f]{4}-[0-9a-f]{0,12}))))$/i;
 
 /**
  * The task run that an id names: a task run's own id, or a task's, which means its newest task run; of
