@@ -1,5 +1,6 @@
 /** A claim that begins where the last one did takes nothing from anybody: queues share by weight, and the older goes first. */
 
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { startIn } from "../../test/started.ts";
@@ -62,6 +63,8 @@ it("of one priority the older go first, however many urgent ones come with the y
     while (!isOver) {
       const young = Array.from({ length: 20 }, () => work.task("young", { priority: 5 }));
       await to.enqueueMany([work.task("urgent", { priority: 0 }), ...young]);
+      // So that there is not always somebody urgent.
+      await wait(20);
     }
   };
   const streaming = stream(scheduler);
@@ -125,12 +128,18 @@ describe("a claim behind a front", () => {
       ...[3, 4, 5].map((n) => echo.task(n, { queue: "mail" })),
     ];
     await scheduler.enqueueMany(specs);
+    await box.query(
+      "UPDATE signalbox.ready SET available_at = available_at - interval '1 hour' WHERE queue = 'default' AND priority = 7",
+    );
+    const since = await box.value<string>(
+      "SELECT min(available_at)::text FROM signalbox.ready WHERE queue = 'default'",
+    );
 
     const { ids, offers } = await claim(await requestOf(2));
 
     expect(ids).toHaveLength(2);
     expect(offers).toEqual([
-      { kind: "echo", queue: "default", since: expect.any(String), upTo: 9, count: 2, lastPriority: 7 },
+      { kind: "echo", queue: "default", since, upTo: 9, count: 2, lastPriority: 7 },
       { kind: "echo", queue: "mail", since: expect.any(String), upTo: 9, count: 2, lastPriority: 5 },
     ]);
   });
