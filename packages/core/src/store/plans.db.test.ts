@@ -15,7 +15,6 @@ import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
 import { takeWakes } from "./holds/wake.ts";
 import { takeKey } from "./idempotency/keys.ts";
-import { takeOutsideJobs } from "./outside-jobs/take.ts";
 import { changeKeyLimit } from "./rules/limits.ts";
 import { loadPauses, loadStops, loadWindows } from "./rules/load.ts";
 import { findHolders } from "./rules/recall.ts";
@@ -124,16 +123,6 @@ describe("claim", () => {
       plan.some((node) => node["CTE Name"] === "offered"),
     );
     expect(choices.map(([top]) => top?.["Node Type"])).toContain("Limit");
-  });
-
-  it("takes outside jobs that are due by their kind, and their task runs by the primary key", async () => {
-    const request = { instanceId: INSTANCE, kinds: ["kind 1", "kind 2"], freeSlots: 100, requestNo: 1 };
-
-    const nodes = (await plansOf(async (tx) => await takeOutsideJobs(tx, request))).get("takeOutsideJobs");
-
-    expect(new Set(reads(nodes))).toEqual(
-      new Set(["outside_job_due", "outside_job_pkey", "instance_pkey", "task_run_pkey", "task_pkey"]),
-    );
   });
 
   it("lists what an instance runs by its batches", async () => {
