@@ -103,7 +103,7 @@ describe("a claim behind a front", () => {
       "UPDATE signalbox.ready SET available_at = available_at - interval '1 hour' WHERE task_run_id = $1";
     await box.query(age, [old]);
     const since = await box.value<string>(
-      "SELECT available_at::text FROM signalbox.ready WHERE task_run_id = $1",
+      "SELECT to_json(available_at)::jsonb #>> '{}' FROM signalbox.ready WHERE task_run_id = $1",
       [fresh],
     );
     const request = await requestOf(10);
@@ -132,7 +132,7 @@ describe("a claim behind a front", () => {
       "UPDATE signalbox.ready SET available_at = available_at - interval '1 hour' WHERE queue = 'default' AND priority = 7",
     );
     const since = await box.value<string>(
-      "SELECT min(available_at)::text FROM signalbox.ready WHERE queue = 'default'",
+      "SELECT to_json(min(available_at))::jsonb #>> '{}' FROM signalbox.ready WHERE queue = 'default'",
     );
 
     const { ids, offers } = await claim(await requestOf(2));

@@ -49,7 +49,7 @@ export interface ClaimRequest {
 export interface ReadyFront {
   readonly kind: string;
   readonly queue: string;
-  /** As the database wrote it: whoever became AVAILABLE before this is not looked at. */
+  /** As the database wrote it, in JSON: whoever became AVAILABLE before this is not looked at. */
   readonly since: string;
   /** Nor whoever comes after this priority. */
   readonly upTo: number;
@@ -164,7 +164,7 @@ function claimStatement(
            json_agg(date_part('epoch', c.waited) * 1000) AS "waitedMs",
            json_agg(date_part('epoch', nullif(c.available, c.waited)) * 1000) AS "availableMs",
            json_agg(k.input) AS inputs, json_agg(nullif(k.policy, ${known === null ? null : known.text}::jsonb)) AS policies,
-           (SELECT json_agg(json_build_object('kind', s.kind, 'queue', s.queue, 'since', coalesce(o.since, s.since)::text, 'upTo', s.up_to,
+           (SELECT json_agg(json_build_object('kind', s.kind, 'queue', s.queue, 'since', coalesce(o.since, s.since), 'upTo', s.up_to,
                                               'count', coalesce(o.count, 0), 'lastPriority', o.last_priority))
               FROM served AS s
               LEFT JOIN (SELECT kind, queue, min(available_at) AS since, count(*), max(priority) AS last_priority
