@@ -1,9 +1,11 @@
+import { isDate } from "./instant.ts";
+
 /** What a value is called in a sentence; never its content, which may be long, secret or not to be shown. */
 export function called(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  if (value instanceof Date) return "a Date";
+  if (isDate(value)) return "a Date";
   return CALLED[typeof value];
 }
 

@@ -4,9 +4,10 @@ import type { CancelFilter, RetryFilter } from "./bulk.ts";
 import { called, numberOrCalled } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
 import { asStored, isUuid, type RunId } from "./ids.ts";
+import { isDate, isInstant, NO_INSTANT } from "./instant.ts";
 import { shownName } from "./json-value.ts";
 import { RUN_STATUSES, type RunFilter } from "./run.ts";
-import { instant, isDate, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
+import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
 import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
 import { TASK_RUN_STATUSES } from "./task-status.ts";
@@ -114,9 +115,7 @@ export function requireWithin(field: string, value: number, least: number, most:
 }
 
 export function requireInstant(field: string, value: Date): void {
-  const ms = value.getTime();
-  if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000))
-    refuse(`has a ${field} that is not an instant between the years 1970 and 9999`);
+  if (!isInstant(value)) refuse(`has a ${field} that ${NO_INSTANT}`);
 }
 
 /** What can be the name of nothing is a mistake of whoever asks, not a search that finds nothing. */

@@ -3,6 +3,8 @@
  * that a poison value is one clear sentence to the caller and never a task run that cannot be read.
  */
 
+import { isDate } from "./instant.ts";
+
 export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_CHARACTERS = 262_144;
 const TOO_LONG = `is more than ${MAX_JSON_CHARACTERS} characters of JSON, which is the most that is stored`;
@@ -103,8 +105,7 @@ function checkText(text: string): string {
 
 /** A Date, or whatever else says itself how it is written; and what JSON takes for the value that it wraps. */
 function asItIsWritten(object: object, path: Path): unknown {
-  if (object instanceof Date && Number.isNaN(object.getTime()))
-    throw new NotJson("an invalid Date is not JSON");
+  if (isDate(object) && Number.isNaN(object.getTime())) throw new NotJson("an invalid Date is not JSON");
   const toJson = "toJSON" in object ? object.toJSON : undefined;
   const value: unknown =
     typeof toJson === "function" ? toJson.call(object, String(path.at(-1) ?? "")) : object;

@@ -4,6 +4,7 @@
  */
 
 import { called } from "./called.ts";
+import { isDate } from "./instant.ts";
 import { shownName } from "./json-value.ts";
 
 /** Where it does not fit ("" is the value itself), and what to give instead. */
@@ -100,18 +101,6 @@ export function isGiven<Value>(value: Value): value is NonNullable<Value> {
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isDate(value);
-}
-
-/** Also one that was made in another realm, as test runners do; not what only looks like one. */
-export function isDate(value: unknown): value is Date {
-  // Nearly nothing is one, and to throw takes its time: this is asked of every task.
-  if (Object.prototype.toString.call(value) !== "[object Date]") return false;
-  try {
-    Date.prototype.getTime.call(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function joinPath(outer: string, inner: string): string {

@@ -6,6 +6,7 @@
 import { type Backoff, DEFAULT_BACKOFF } from "./backoff.ts";
 import { called } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
+import { isInstant, NO_INSTANT } from "./instant.ts";
 import { problemWithText, shownName, writeJson } from "./json-value.ts";
 import { requireShape } from "./require-shape.ts";
 import type { Resource } from "./resource.ts";
@@ -100,6 +101,8 @@ export interface ResolvedTask {
 }
 
 const MAX_NAME_CHARACTERS = 200;
+/** The least urgent. */
+export const LAST_PRIORITY = 9;
 const MAX_RESOURCES = 100;
 const MAX_TAGS = 20;
 const MAX_STOPS = 20;
@@ -152,7 +155,8 @@ export function resolveTaskSpec(spec: TaskSpec, at = "task"): ResolvedTask {
   const title = spec.title ?? kind;
   requireName(title, (problem) => refuse("title", problem));
   const priority = spec.priority ?? 5;
-  if (!isWholeBetween(priority, 0, 9)) refuse("priority", `${priority} is not a whole number from 0 to 9`);
+  if (!isWholeBetween(priority, 0, LAST_PRIORITY))
+    refuse("priority", `${priority} is not a whole number from 0 to ${LAST_PRIORITY}`);
   const input = writeJson(spec.input ?? null);
   if (input.kind === "problem") return refuse(joinPath("input", input.at), input.problem);
   const resources = resolveResources(spec.resources, refuse);
@@ -254,11 +258,7 @@ function resolveVersion(
 
 function resolveRunAt(runAt: Date | undefined, refuse: Refuse): Date | null {
   if (!isGiven(runAt)) return null;
-  const ms = runAt.getTime();
-  if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000)) {
-    refuse("runAt", "is not an instant between the years 1970 and 9999");
-  }
-  return new Date(ms);
+  return isInstant(runAt) ? new Date(runAt) : refuse("runAt", NO_INSTANT);
 }
 
 const DEFAULT_POLICY: RetryPolicy = { attempts: 1, backoff: DEFAULT_BACKOFF, onLost: "retry" };

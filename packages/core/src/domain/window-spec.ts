@@ -1,8 +1,9 @@
 /** What makes a window valid. The caller's spec is resolved once, here; judging trusts what was stored. */
 
 import { SchedulerError } from "./errors.ts";
+import { isInstant, NO_INSTANT } from "./instant.ts";
 import { isCron, openingsOf } from "./openings.ts";
-import { anything, isDate, objectOf } from "./shape.ts";
+import { anything, objectOf } from "./shape.ts";
 import { wallClockOf } from "./wall-clock.ts";
 import type { OneTimeWindow, RecurringWindow, Window, WindowKind } from "./window.ts";
 
@@ -82,11 +83,7 @@ function parseOneTime(given: OneTimeWindowSpec, refuse: Refuse): OneTimeWindow {
 }
 
 function parseInstant(given: Date, refuse: (problem: string) => never): Date {
-  const ms = isDate(given) ? given.getTime() : Number.NaN;
-  if (Number.isNaN(ms) || ms < 0 || ms >= Date.UTC(10_000)) {
-    refuse("is not an instant between the years 1970 and 9999");
-  }
-  return given;
+  return isInstant(given) ? given : refuse(NO_INSTANT);
 }
 
 function parseTimeZone(given: string, refuse: Refuse): string {

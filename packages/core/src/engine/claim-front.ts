@@ -4,7 +4,8 @@
  * follows another which got all it wanted begins in each queue where that one did. A part of the claimer, without I/O.
  */
 
-import { LAST_PRIORITY, type Offer, type ReadyFront } from "../store/task-runs/claim.ts";
+import { LAST_PRIORITY } from "../domain/task-spec.ts";
+import type { Offer, ReadyFront } from "../store/task-runs/claim.ts";
 
 /** What comes late with a slow commit, is given back by somebody else, or is the first in its queue waits for so long at most. */
 const WHOLE_EVERY_MS = 250;

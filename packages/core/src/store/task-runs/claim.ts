@@ -1,5 +1,6 @@
 import { asTaskRunId, type InstanceId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
+import { LAST_PRIORITY } from "../../domain/task-spec.ts";
 import type { Database, Transaction } from "../database.ts";
 import { preparedSql, type Statement, sql } from "../sql.ts";
 import { type ClaimedRow, type KnownPolicy, knownPolicy, toClaims } from "./claim-answer.ts";
@@ -67,9 +68,6 @@ export interface Claimed {
   readonly claims: readonly Claim[];
   readonly offers: readonly Offer[];
 }
-
-/** The last priority there is. */
-export const LAST_PRIORITY = 9;
 
 /**
  * AVAILABLE → RUNNING. Rows that another instance is taking are skipped, so two never get one. The guard
