@@ -1,3 +1,5 @@
+import type { ToldError } from "./instance-messages.ts";
+
 /**
  * Whether an error says that the database was not there, or not any more: nothing is known then of what was
  * asked. Everything else is a mistake of somebody's.
@@ -18,10 +20,15 @@ export function whatDriverSaid(error: Error): { readonly code: string | null; re
 }
 
 /** The same of an error that was only told. */
-export function tellsOutage(told: { readonly code: string | null; readonly message: string }): boolean {
+export function tellsOutage(told: ToldError): boolean {
   return OUTAGE_CODE.test(told.code ?? "") || OUTAGE_MESSAGE.test(told.message);
 }
 
 // Shut down, crashed, starting up; the connection; and 25P03: the server ended a transaction of somebody frozen.
 const OUTAGE_CODE = /^(?:57P0[123]|08\w{3}|25P03|ECONNREFUSED|ECONNRESET|EPIPE)$/;
 const OUTAGE_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error)/;
+
+/** No answer in time, whichever side said so. */
+export function tellsTooSlow({ code, message }: ToldError): boolean {
+  return code === "57014" || message.startsWith("Query read timeout");
+}

@@ -3,9 +3,12 @@
  * loses no commit: what it wrote is the operating system's.
  */
 
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { removePostgres } from "../../packages/server/src/postgres/remove.ts";
 import { type RunningPostgres, startPostgres } from "../../packages/server/src/postgres/start.ts";
 import { makeOwnDir, quitAtOnce } from "./own-dir.ts";
+import { complaintsIn } from "./server-complaints.ts";
 
 /** `fast`: sessions are cut off and data is put in order. `immediate`: as if killed, with recovery at the start. */
 type StopMode = "fast" | "immediate";
@@ -16,6 +19,8 @@ export interface OwnPostgres {
   readonly url: string;
   /** Comes back on the same port. Answers how long nobody could connect. */
   restart(mode: StopMode, whileDown?: () => Promise<void>): Promise<number>;
+  /** Of statements that took long or were ended. */
+  complaints(): Promise<readonly string[]>;
   remove(): Promise<void>;
 }
 
@@ -23,6 +28,10 @@ export const OWN_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: "on",
   track_commit_timestamp: "on",
   max_connections: "100",
+  // Where a trial finds a statement that was given up, they tell what it waited for.
+  log_lock_waits: "on",
+  log_min_duration_statement: "2000",
+  log_line_prefix: "%m [%p] %a ",
 };
 
 export async function startOwnPostgres(
@@ -69,10 +78,15 @@ export async function startOwnPostgres(
           throw new Error(`PostgreSQL did not get port ${port} back`);
         return performance.now() - downFrom;
       },
+      complaints: async () => await complaintsOf(dataDir),
       remove,
     };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+export async function complaintsOf(dataDir: string): Promise<readonly string[]> {
+  return complaintsIn(await readFile(join(dirname(dataDir), "server.log"), "utf8"));
 }

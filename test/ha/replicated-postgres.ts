@@ -8,7 +8,7 @@ import pg from "pg";
 import { removePostgres } from "../../packages/server/src/postgres/remove.ts";
 import { type RunningPostgres, startPostgres } from "../../packages/server/src/postgres/start.ts";
 import { makeOwnDir, quitAtOnce } from "./own-dir.ts";
-import { OWN_SETTINGS, type OwnPostgres } from "./own-postgres.ts";
+import { complaintsOf, OWN_SETTINGS, type OwnPostgres } from "./own-postgres.ts";
 import { copyForStandby } from "./standby.ts";
 import { until } from "./until.ts";
 import { openWire, type Wire } from "./wire.ts";
@@ -94,6 +94,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
       get primaryUrl() {
         return primary.running.url;
       },
+      complaints: async () => await complaintsOf(primary.running.dataDir),
       restart: async () => await Promise.reject(new Error("A replicated PostgreSQL fails over instead")),
       setSynchronous: async (on) => {
         await ask(

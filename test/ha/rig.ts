@@ -14,10 +14,11 @@ import type { InstanceOptions } from "./instance.ts";
 import { INSTANCE_SETTINGS, type ToldError } from "./instance-messages.ts";
 import { KEY_PREFIX, type Load, startLoad } from "./load.ts";
 import { findBrokenKeys, type KeyedTask } from "./load-keys.ts";
-import { tellsOutage, whatDriverSaid } from "./outage.ts";
+import { tellsOutage, tellsTooSlow, whatDriverSaid } from "./outage.ts";
 import type { OwnPostgres } from "./own-postgres.ts";
 import type { Random } from "./random.ts";
 import { slowness } from "./slowness.ts";
+import { type StandstillWatch, watchStandstill } from "./standstill.ts";
 import {
   type AcceptedClaim,
   type DoneTaskRun,
@@ -42,6 +43,7 @@ export interface Rig {
   readonly cluster: Cluster;
   readonly load: Load;
   readonly watch: Watch;
+  readonly standstill: StandstillWatch;
   trace(): Promise<readonly TraceLine[]>;
   /**
    * The faults are over: everything drains, and nothing is found that must not be. Answers what happened. What is named
@@ -84,6 +86,9 @@ const DRAIN_WITHIN_MS = 90_000;
 /** Several polls of every instance. */
 const STANDS_STILL_MS = 6 * INSTANCE_SETTINGS.pollIntervalMs;
 
+/** Half of what a statement of these instances may take. */
+const LONG_STANDSTILL_MS = 4_000;
+
 let rigs = 0;
 
 export async function openRig(postgres: OwnPostgres, random: Random, options: RigOptions = {}): Promise<Rig> {
@@ -100,6 +105,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
   // A connection that breaks is told by a rejected query; without listeners it would end the tests.
   db.on("error", () => {}).on("connect", (connection) => connection.on("error", () => {}));
   const cluster = createCluster({ ...placeOf(databaseUrl, options), traceFile });
+  const standstill = watchStandstill(postgres.dir);
   let load: Load | null = null;
   let watch: Watch | null = null;
   const closeAll = async (): Promise<void> => {
@@ -107,6 +113,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
     await cluster.end();
     await load?.stop();
     await watch?.stop();
+    await standstill.stop();
     await Promise.all([scheduler.stop(), looker.stop(), looks.close(), db.end()]);
     await clientWire.close();
   };
@@ -133,6 +140,7 @@ export async function openRig(postgres: OwnPostgres, random: Random, options: Ri
       cluster,
       load,
       watch,
+      standstill,
       trace: async () => parseTrace(await readFile(traceFile, "utf8")),
       settleDown: async ({ mayBeLost = new Set<string>() } = {}) =>
         await settleDown(rig, { mayBeLost, tolerates: options.tolerates ?? (() => false) }),
@@ -181,7 +189,12 @@ async function settleDown(rig: Rig, leniency: Leniency): Promise<Ended> {
   const drainMs = Math.round(performance.now() - from);
   await rig.watch.stop();
   const wrong = await findWrong(rig, leniency);
-  if (wrong.length > 0) throw new Error(`${wrong.length} found:\n${wrong.slice(0, 20).join("\n")}`);
+  if (wrong.length > 0) {
+    const said = await rig.postgres.complaints();
+    throw new Error(
+      [`${wrong.length} found:`, ...wrong.slice(0, 20), "The server's log:", ...said].join("\n"),
+    );
+  }
   return await summarise(rig, drainMs);
 }
 
@@ -201,7 +214,10 @@ async function findWrong(rig: Rig, { mayBeLost, tolerates }: Leniency): Promise<
   const trace = await rig.trace();
   const { rows } = await db.query<{ id: string }>("SELECT id FROM signalbox.task_run");
   // A database that is away fails a pass. Nothing else may: no deadlock, and no constraint that catches a mistake.
-  const failed = cluster.told("loop.failed").filter((event) => !tellsOutage(event) && !tolerates(event));
+  const stoodStill = rig.standstill.longestMs() >= LONG_STANDSTILL_MS;
+  const failed = cluster
+    .told("loop.failed")
+    .filter((event) => !tellsOutage(event) && !tolerates(event) && !(stoodStill && tellsTooSlow(event)));
   return [
     ...cluster.all.flatMap(({ unexpectedEnd }) => unexpectedEnd ?? []),
     ...load.problems
@@ -254,7 +270,7 @@ async function readDone({ db, cluster }: Rig): Promise<readonly DoneTaskRun[]> {
   }));
 }
 
-async function summarise({ db, cluster, load, watch }: Rig, drainMs: number): Promise<Ended> {
+async function summarise({ db, cluster, load, watch, standstill }: Rig, drainMs: number): Promise<Ended> {
   const { rows } = await db.query<{ outcome: string; count: number }>(`
     SELECT outcome, count(*)::integer AS count FROM signalbox.task_run GROUP BY outcome ORDER BY count DESC`);
   const taskRuns = rows.reduce((sum, { count }) => sum + count, 0);
@@ -270,7 +286,7 @@ async function summarise({ db, cluster, load, watch }: Rig, drainMs: number): Pr
     `fenced ${cluster.count("instance.fenced")}, lock missed ${cluster.count("gate.lock_missed")}`,
     `failed passes: ${[...failures].map(([loop, count]) => `${loop} ${count}`).join(", ") || "none"}`,
     `${watch.looks} looks, ${watch.compared} rows compared with their owners`,
-    `drained in ${drainMs} ms`,
+    `drained in ${drainMs} ms, the machine stood still for ${standstill.longestMs()} ms at most`,
   ];
   return { taskRuns, drainMs, summary: parts.join("; ") };
 }
