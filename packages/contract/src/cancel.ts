@@ -1,9 +1,5 @@
 import { z } from "zod";
-
-const asked = {
-  by: z.string().max(200).exactOptional(),
-  reason: z.string().max(2_000).exactOptional(),
-};
+import { asked } from "./asked.ts";
 
 export const cancelRequestSchema = z.strictObject(asked);
 

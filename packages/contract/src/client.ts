@@ -1,46 +1,28 @@
 /** A typed client on `fetch`. Every answer is read through its schema; every failure is one of two errors. */
 
-import type { z } from "zod";
-import {
-  type CancelAnswer,
-  type CancelCounts,
-  type CancelMany,
-  type CancelRequest,
-  cancelAnswerSchema,
-  cancelCountsSchema,
-} from "./cancel.ts";
-import { ProblemError, UnreachableError } from "./client-error.ts";
-import {
-  type CreatedTask,
-  type CreatedTasks,
-  type CreateTasks,
-  createdTaskSchema,
-  createdTasksSchema,
-  type TaskSpec,
-} from "./create-task.ts";
-import { type Explanation, explanationSchema } from "./explanation.ts";
-import { type Health, healthSchema } from "./health.ts";
-import { type Overview, overviewSchema } from "./overview.ts";
-import { problemSchema } from "./problem.ts";
-import {
-  type Retried,
-  type RetryCounts,
-  type RetryMany,
-  type RetryRequest,
-  retriedSchema,
-  retryCountsSchema,
-} from "./retry.ts";
-import {
-  type TaskRunDetail,
-  type TaskRunPage,
-  type TaskRunQuery,
-  taskRunDetailSchema,
-  taskRunPageSchema,
-} from "./task-run.ts";
+import type { Asked, Changed } from "./asked.ts";
+import type { CancelAnswer, CancelCounts, CancelMany, CancelRequest } from "./cancel.ts";
+import { readCalls, ruleCalls, taskRunCalls } from "./client-calls.ts";
+import type { CreatedTask, CreatedTasks, CreateTasks, TaskSpec } from "./create-task.ts";
+import { createSender } from "./exchange.ts";
+import type { Explanation } from "./explanation.ts";
+import type { Health } from "./health.ts";
+import type { InstanceDetail, InstanceList } from "./instance.ts";
+import type { LogPage, LogQuery, LogSearch } from "./log.ts";
+import type { Overview } from "./overview.ts";
+import type { QueueList } from "./queue.ts";
+import type { ResourceDetail, ResourcePage, ResourceQuery } from "./resource.ts";
+import type { Retried, RetryCounts, RetryMany, RetryRequest } from "./retry.ts";
+import type { QueueChange, Rate, RulesInForce, RulesQuery } from "./rules.ts";
+import type { RunDetail, RunPage, RunQuery } from "./run.ts";
+import type { AttemptPage, AttemptQuery, TaskRunDetail, TaskRunPage, TaskRunQuery } from "./task-run.ts";
+import type { Pausable, Windowed, WindowSpec } from "./window.ts";
 
 export interface ClientOptions {
-  /** How long one request may take. Default: 10000. */
+  /** How long one request may take; a search in a log has at least 20 s. Default: 10000. */
   readonly timeoutMs?: number;
+  /** Sent with every request as `Authorization: Bearer`. Default: none. */
+  readonly token?: string;
 }
 
 export interface CreateOptions {
@@ -53,123 +35,69 @@ export interface CreateOptions {
 
 /**
  * Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer); with a
- * `TypeError` what cannot be sent as JSON.
+ * `TypeError` what cannot be sent: no JSON, or a name that cannot be part of an address (empty, "." or "..").
  */
-export interface Client {
+export interface Client extends TaskRunCalls, RuleCalls, ReadCalls {
   readonly baseUrl: string;
+}
+
+export interface TaskRunCalls {
   createTask(spec: TaskSpec, options?: CreateOptions): Promise<CreatedTask>;
   /** All or none. */
   createTasks(request: CreateTasks, options?: CreateOptions): Promise<CreatedTasks>;
   listTaskRuns(query?: TaskRunQuery): Promise<TaskRunPage>;
-  /** Takes the id of a task or task run, or a unique prefix; so do the next three. */
+  /** Takes the id of a task or task run, or a unique prefix; so do all others that take an `id`. */
   getTaskRun(id: string): Promise<TaskRunDetail>;
   explain(id: string): Promise<Explanation>;
+  /** All task runs of the same task, newest first. */
+  listAttempts(id: string, query?: AttemptQuery): Promise<AttemptPage>;
+  readLog(id: string, query?: Omit<LogQuery, "search">): Promise<LogPage>;
+  /** The lines of the whole log that contain this text, whatever its case. */
+  searchLog(id: string, search: string, query?: Omit<LogQuery, "search">): Promise<LogSearch>;
   cancel(id: string, request?: CancelRequest): Promise<CancelAnswer>;
   retry(id: string, request?: RetryRequest): Promise<Retried>;
   cancelRun(runId: string, request?: CancelRequest): Promise<CancelCounts>;
   /** A call that breaks off has done a part of it and can be repeated; so the next. */
   cancelMany(request: CancelMany): Promise<CancelCounts>;
   retryMany(request: RetryMany): Promise<RetryCounts>;
+}
+
+/** All of these may be repeated. */
+export interface RuleCalls {
+  /** 0: unlimited. */
+  setRunLimit(runId: string, limit: number): Promise<void>;
+  setQueue(queue: string, change: QueueChange): Promise<void>;
+  /** Of one concurrency key, or with "customer:*" of every key that begins with "customer:". */
+  setKeyLimit(concurrencyKey: string, limit: number): Promise<void>;
+  setRate(rate: string, change: Rate): Promise<void>;
+  /** Replaces all windows; an empty list takes them off. */
+  setWindows(what: Windowed, windows: readonly WindowSpec[]): Promise<void>;
+  pause(what: Pausable, request?: Asked): Promise<Changed>;
+  resume(what: Pausable, request?: Asked): Promise<Changed>;
+  /** Takes the full id of a task; so does the next. */
+  putStop(taskId: string, code: string, detail?: string): Promise<void>;
+  takeOffStop(taskId: string, code: string): Promise<Changed>;
+  releaseReservation(resource: string, request?: Asked): Promise<Changed>;
+}
+
+export interface ReadCalls {
+  listRuns(query?: RunQuery): Promise<RunPage>;
+  /** Takes a full id; so does `getInstance`. */
+  getRun(runId: string): Promise<RunDetail>;
+  readRules(query?: RulesQuery): Promise<RulesInForce>;
+  listQueues(): Promise<QueueList>;
+  listResources(query?: ResourceQuery): Promise<ResourcePage>;
+  /** Any name is a resource: one that nobody has named is free. */
+  getResource(resource: string): Promise<ResourceDetail>;
+  listInstances(): Promise<InstanceList>;
+  getInstance(instanceId: string): Promise<InstanceDetail>;
   overview(): Promise<Overview>;
   health(): Promise<Health>;
 }
 
-interface Call {
-  readonly path: string;
-  readonly body?: unknown;
-  readonly idempotencyKey?: string | undefined;
-}
-
-type Send = <Schema extends z.ZodType>(schema: Schema, call: Call) => Promise<z.infer<Schema>>;
-
-const TASK_RUNS = "/api/v1/task-runs";
-
 /** `baseUrl` is the server's address without a path: http://127.0.0.1:7410 */
 export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
   const base = baseUrl.replace(/\/+$/, "");
-  const send = sender(base, options.timeoutMs ?? 10_000);
-  return {
-    baseUrl: base,
-    createTask: (spec, { idempotencyKey } = {}) =>
-      send(createdTaskSchema, { path: TASK_RUNS, body: spec, idempotencyKey }),
-    createTasks: (request, { idempotencyKey } = {}) =>
-      send(createdTasksSchema, { path: TASK_RUNS, body: request, idempotencyKey }),
-    listTaskRuns: (query = {}) => send(taskRunPageSchema, { path: `${TASK_RUNS}${queryString(query)}` }),
-    getTaskRun: (id) => send(taskRunDetailSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}` }),
-    explain: (id) => send(explanationSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}/explanation` }),
-    cancel: (id, request = {}) =>
-      send(cancelAnswerSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}/cancel`, body: request }),
-    retry: (id, request = {}) =>
-      send(retriedSchema, { path: `${TASK_RUNS}/${encodeURIComponent(id)}/retry`, body: request }),
-    cancelRun: (runId, request = {}) =>
-      send(cancelCountsSchema, { path: `/api/v1/runs/${encodeURIComponent(runId)}/cancel`, body: request }),
-    cancelMany: (request) => send(cancelCountsSchema, { path: `${TASK_RUNS}/cancel`, body: request }),
-    retryMany: (request) => send(retryCountsSchema, { path: `${TASK_RUNS}/retry`, body: request }),
-    overview: () => send(overviewSchema, { path: "/api/v1/overview" }),
-    health: () => send(healthSchema, { path: "/healthz" }),
-  };
-}
-
-function sender(base: string, timeoutMs: number): Send {
-  return async (schema, { path, ...call }) => {
-    const { status, json } = await exchange(base, path, {
-      ...requestOf(call),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    if (status >= 400) throw refusal(base, status, json);
-    const answer = schema.safeParse(json);
-    if (answer.success) return answer.data;
-    throw new UnreachableError(base, "what answers there is not this version of Signalbox", {
-      cause: answer.error,
-    });
-  };
-}
-
-function requestOf({ body, idempotencyKey }: Omit<Call, "path">): RequestInit {
-  if (body === undefined) return {};
-  const headers = {
-    "content-type": "application/json",
-    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
-  };
-  return { method: "POST", headers, body: JSON.stringify(body, finite) };
-}
-
-/** JSON has no such number: null would arrive, and nobody would know. */
-function finite(_: string, value: unknown): unknown {
-  if (typeof value !== "number" || Number.isFinite(value)) return value;
-  throw new TypeError(`${value} is not a JSON number; it would be sent as null`);
-}
-
-async function exchange(
-  base: string,
-  path: string,
-  request: RequestInit,
-): Promise<{ readonly status: number; readonly json: unknown }> {
-  try {
-    const response = await fetch(new URL(path, base), request);
-    return { status: response.status, json: await response.json() };
-  } catch (cause) {
-    throw new UnreachableError(base, whyNoAnswer(cause), { cause });
-  }
-}
-
-function refusal(base: string, status: number, json: unknown): Error {
-  const problem = problemSchema.safeParse(json);
-  if (problem.success) return new ProblemError(problem.data);
-  return new UnreachableError(base, `what answers there is not Signalbox (HTTP ${status})`);
-}
-
-function whyNoAnswer(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return "no answer in time";
-  if (error instanceof SyntaxError) return "what answers there is not Signalbox (no JSON)";
-  // fetch says only "fetch failed"; what failed is its cause.
-  const { cause } = error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return code === "ECONNREFUSED" ? "nothing listens there" : code || error.message;
-}
-
-function queryString(query: TaskRunQuery): string {
-  const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
-  return given.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(given)).toString()}`;
+  const send = createSender({ base, timeoutMs: options.timeoutMs ?? 10_000, token: options.token ?? null });
+  return { baseUrl: base, ...taskRunCalls(send), ...ruleCalls(send), ...readCalls(send) };
 }

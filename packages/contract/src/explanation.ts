@@ -5,7 +5,7 @@ import { instant } from "./instant.ts";
 import { taskRunStatus, taskStatus } from "./status.ts";
 import { waitingCause, waitingCode } from "./waiting-cause.ts";
 
-const blocker = z.object({
+export const blocker = z.object({
   taskRunId: z.string(),
   taskId: z.string(),
   title: z.string(),

@@ -1,6 +1,7 @@
 /** What Signalbox says over the wire. The schemas are its only definition; the types follow from them. */
 
 export { STATUS_NUMBER } from "@signalbox/core/domain";
+export { type Asked, askedSchema, type Changed, changedSchema } from "./asked.ts";
 export {
   type CancelAnswer,
   type CancelCounts,
@@ -11,8 +12,17 @@ export {
   cancelManySchema,
   cancelRequestSchema,
 } from "./cancel.ts";
-export { type Client, type ClientOptions, type CreateOptions, createClient } from "./client.ts";
+export {
+  type Client,
+  type ClientOptions,
+  type CreateOptions,
+  createClient,
+  type ReadCalls,
+  type RuleCalls,
+  type TaskRunCalls,
+} from "./client.ts";
 export { ProblemError, UnreachableError } from "./client-error.ts";
+export type { Count } from "./count.ts";
 export {
   type CreatedTask,
   type CreatedTasks,
@@ -33,8 +43,37 @@ export {
   type WaitingCause,
 } from "./explanation.ts";
 export { type Health, healthSchema } from "./health.ts";
-export { type InstanceView, type Overview, overviewSchema } from "./overview.ts";
+export {
+  type InstanceDetail,
+  type InstanceList,
+  type InstanceView,
+  instanceDetailSchema,
+  instanceListSchema,
+} from "./instance.ts";
+export {
+  type LogEntry,
+  type LogMatch,
+  type LogPage,
+  type LogQuery,
+  type LogSearch,
+  logPageSchema,
+  logQuerySchema,
+  logSearchSchema,
+} from "./log.ts";
+export { type Overview, overviewSchema } from "./overview.ts";
 export { type Problem, problemSchema } from "./problem.ts";
+export { type QueueList, type QueueView, queueListSchema } from "./queue.ts";
+export {
+  type Holder,
+  type InLine,
+  type ResourceDetail,
+  type ResourcePage,
+  type ResourceQuery,
+  type ResourceView,
+  resourceDetailSchema,
+  resourcePageSchema,
+  resourceQuerySchema,
+} from "./resource.ts";
 export {
   type Retried,
   type RetryCounts,
@@ -46,6 +85,40 @@ export {
   retryRequestSchema,
 } from "./retry.ts";
 export {
+  type KeyLimit,
+  keyLimitSchema,
+  type PauseRequest,
+  pauseRequestSchema,
+  type QueueChange,
+  queueChangeSchema,
+  type Rate,
+  type RulesInForce,
+  type RulesQuery,
+  rateSchema,
+  rulesInForceSchema,
+  rulesQuerySchema,
+  type Stop,
+  stopSchema,
+  type WindowsChange,
+  windowsChangeSchema,
+} from "./rules.ts";
+export {
+  type Run,
+  type RunDetail,
+  type RunLimit,
+  type RunPage,
+  type RunQuery,
+  runDetailSchema,
+  runLimitSchema,
+  runPageSchema,
+  runQuerySchema,
+  runSchema,
+} from "./run.ts";
+export {
+  type AttemptPage,
+  type AttemptQuery,
+  attemptPageSchema,
+  attemptQuerySchema,
   type TaskRun,
   type TaskRunDetail,
   type TaskRunPage,
@@ -55,3 +128,4 @@ export {
   taskRunQuerySchema,
   taskRunSchema,
 } from "./task-run.ts";
+export type { Pausable, Pause, Windowed, WindowSpec } from "./window.ts";

@@ -1,18 +1,7 @@
 import { z } from "zod";
+import { instanceView } from "./instance.ts";
 import { instant } from "./instant.ts";
 import { waitingCode } from "./waiting-cause.ts";
-
-const instanceView = z.object({
-  instanceId: z.string(),
-  name: z.string(),
-  state: z.enum(["LIVE", "DRAINING", "DEAD"]),
-  kinds: z.array(z.string()),
-  slots: z.int(),
-  running: z.int(),
-  startedAt: instant,
-  beatAt: instant,
-  leaseUntil: instant,
-});
 
 export const overviewSchema = z.object({
   computedAt: instant,
@@ -23,5 +12,4 @@ export const overviewSchema = z.object({
   instances: z.array(instanceView),
 });
 
-export type InstanceView = z.infer<typeof instanceView>;
 export type Overview = z.infer<typeof overviewSchema>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { instant } from "./instant.ts";
+import { commaList, wholeNumber } from "./query-text.ts";
 import { taskRunStatus } from "./status.ts";
 import { resourceMode, waitingCode } from "./waiting-cause.ts";
 
@@ -52,25 +53,31 @@ export const taskRunPageSchema = z.object({
 
 /** The query string of a list: `?status=PENDING,AVAILABLE&limit=20`. Newest first. */
 export const taskRunQuerySchema = z.strictObject({
-  status: z
-    .string()
-    .transform((text) => text.split(","))
-    .pipe(z.array(taskRunStatus))
-    .exactOptional(),
+  status: commaList(taskRunStatus).exactOptional(),
   runId: z.uuid().exactOptional(),
   kind: z.string().exactOptional(),
   queue: z.string().exactOptional(),
   tag: z.string().exactOptional(),
-  limit: z
-    .string()
-    .regex(/^\d+$/, "expected a whole number")
-    .transform(Number)
-    .pipe(z.int().min(1).max(500))
-    .exactOptional(),
+  limit: wholeNumber(1, 500).exactOptional(),
   before: z.uuid().exactOptional(),
+});
+
+/** The task runs of one task, newest first. */
+export const attemptPageSchema = z.object({
+  taskId: z.string(),
+  taskRuns: z.array(taskRunSchema),
+  /** Give it as `before` to get the next page; null on the last one. */
+  next: z.int().nullable(),
+});
+
+export const attemptQuerySchema = z.strictObject({
+  limit: wholeNumber(1, 500).exactOptional(),
+  before: wholeNumber(1, 2_147_483_647).exactOptional(),
 });
 
 export type TaskRun = z.infer<typeof taskRunSchema>;
 export type TaskRunDetail = z.infer<typeof taskRunDetailSchema>;
 export type TaskRunPage = z.infer<typeof taskRunPageSchema>;
 export type TaskRunQuery = z.infer<typeof taskRunQuerySchema>;
+export type AttemptPage = z.infer<typeof attemptPageSchema>;
+export type AttemptQuery = z.infer<typeof attemptQuerySchema>;

@@ -24,9 +24,27 @@ test("what the scheduler answers is what the contract says", () => {
   expectTypeOf<Json<core.TaskRunPage>>().toEqualTypeOf<wire.TaskRunPage>();
   expectTypeOf<Json<core.Explanation>>().toEqualTypeOf<wire.Explanation>();
   expectTypeOf<Json<core.Overview>>().toEqualTypeOf<wire.Overview>();
+  expectTypeOf<Json<core.AttemptPage>>().toEqualTypeOf<wire.AttemptPage>();
+  expectTypeOf<Json<core.LogPage>>().toEqualTypeOf<wire.LogPage>();
+  expectTypeOf<Json<core.LogSearch>>().toEqualTypeOf<wire.LogSearch>();
+  expectTypeOf<Json<core.RunPage>>().toEqualTypeOf<wire.RunPage>();
+  expectTypeOf<Json<core.RunDetail>>().toEqualTypeOf<wire.RunDetail>();
+  expectTypeOf<Json<core.RulesInForce>>().toEqualTypeOf<wire.RulesInForce>();
+  expectTypeOf<Json<core.QueueList>>().toEqualTypeOf<wire.QueueList>();
+  expectTypeOf<Json<core.ResourcePage>>().toEqualTypeOf<wire.ResourcePage>();
+  expectTypeOf<Json<core.ResourceDetail>>().toEqualTypeOf<wire.ResourceDetail>();
+  expectTypeOf<Json<core.InstanceList>>().toEqualTypeOf<wire.InstanceList>();
+  expectTypeOf<Json<core.InstanceDetail>>().toEqualTypeOf<wire.InstanceDetail>();
 });
 
 test("what the contract takes is what the scheduler takes", () => {
   expectTypeOf<Json<core.TaskSpec>>().toEqualTypeOf<wire.TaskSpec>();
   expectTypeOf<keyof wire.TaskRunQuery>().toEqualTypeOf<keyof core.TaskRunFilter>();
+  expectTypeOf<keyof wire.RunQuery>().toEqualTypeOf<keyof core.RunFilter>();
+  expectTypeOf<keyof wire.AttemptQuery>().toEqualTypeOf<keyof core.AttemptFilter>();
+  expectTypeOf<keyof wire.ResourceQuery>().toEqualTypeOf<keyof core.ResourceFilter>();
+  expectTypeOf<keyof wire.LogQuery>().toEqualTypeOf<keyof core.LogSearchOptions>();
+  expectTypeOf<Json<core.WindowSpec>>().toEqualTypeOf<wire.WindowSpec>();
+  expectTypeOf<Json<core.Pausable>>().toEqualTypeOf<wire.Pausable>();
+  expectTypeOf<Json<core.Windowed>>().toEqualTypeOf<wire.Windowed>();
 });

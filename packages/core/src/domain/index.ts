@@ -1,9 +1,25 @@
 /** The pure part, safe in a browser: statuses, causes, errors, and the shapes that travel. */
 
+export type { AttemptFilter, AttemptPage } from "./attempts.ts";
+export type { Count } from "./count.ts";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, SchedulerError } from "./errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
+export type { InstanceDetail, InstanceList } from "./instance-view.ts";
+export { LOG_STREAMS, type LogEntry, type LogPage, type LogStream } from "./log.ts";
+export type { LogMatch, LogSearch, LogSearchOptions } from "./log-search.ts";
+export type { QueueList, QueueView } from "./queue-view.ts";
 export type { Resource, ResourceMode } from "./resource.ts";
+export type {
+  Holder,
+  InLine,
+  ResourceDetail,
+  ResourceFilter,
+  ResourcePage,
+  ResourceView,
+} from "./resource-view.ts";
+export type { RulesInForce } from "./rules-in-force.ts";
+export type { Pause, RulesOn } from "./rules-on.ts";
 export {
   RUN_STATUSES,
   type Run,
@@ -12,7 +28,7 @@ export {
   type RunPage,
   type RunStatus,
 } from "./run.ts";
-export type { LimitScope, PauseScope, QueueName, WindowScope } from "./scope.ts";
+export type { LimitScope, Pausable, PauseScope, QueueName, Windowed, WindowScope } from "./scope.ts";
 export type {
   InstanceView,
   Overview,

@@ -1,0 +1,141 @@
+/**
+ * Finds a text in what a task run printed, line by line and whatever its case. Pure: given the chunks in their order, it
+ * puts together what of a line is in one and what in the next.
+ */
+
+import { type Count, countUpTo } from "./count.ts";
+import type { TaskRunId } from "./ids.ts";
+import type { LogStream } from "./log.ts";
+
+/** A line in which the text was found. */
+export interface LogMatch {
+  readonly stream: LogStream;
+  /** The line; of a long one the part around the text. */
+  readonly text: string;
+  /** When its beginning was stored. */
+  readonly at: Date;
+  /** Where the line begins, in bytes as they were printed. */
+  readonly offset: number;
+  /** Where the entry begins in which it begins: give it as `from` to `readLog` to read there. */
+  readonly entryOffset: number;
+}
+
+/** What a search in a log found. */
+export interface LogSearch {
+  readonly taskRunId: TaskRunId;
+  /** In the order of the log. */
+  readonly matches: readonly LogMatch[];
+  /** How many lines of the whole log, whatever part of them this is; counted up to 10,000. */
+  readonly total: Count;
+  /** Give it as `from` to get the next ones; null: these are the last. */
+  readonly next: number | null;
+  /** The task run has ended: nothing more is printed. */
+  readonly ended: boolean;
+}
+
+/** What is searched for in a log. */
+export interface LogSearchOptions {
+  /** Plain text of 1 to 200 characters; its case does not matter. */
+  readonly search: string;
+  /** `next` of the page before. Default: 0, the beginning. */
+  readonly from?: number;
+  /** How many lines, from 1 to 1000. Default: 100. */
+  readonly limit?: number;
+}
+
+export interface SearchedChunk {
+  readonly stream: LogStream;
+  readonly text: string;
+  readonly at: Date;
+  readonly startOffset: number;
+  readonly endOffset: number;
+}
+
+export interface LogSearcher {
+  /** False: enough was counted, and nothing more need be read. */
+  readonly read: (chunks: readonly SearchedChunk[]) => boolean;
+  readonly found: () => Pick<LogSearch, "matches" | "total" | "next">;
+}
+
+export const MOST_COUNTED_MATCHES = 10_000;
+const SHOWN_CHARACTERS = 500;
+const SHOWN_BEFORE = 100;
+/** Whoever prints no end of line must not fill the memory: such a line is cut here. */
+const LONGEST_LINE = 65_536;
+
+/** A line as far as it is known. */
+type Line = LogMatch;
+
+export function createLogSearcher({ search, from = 0, limit = 100 }: LogSearchOptions): LogSearcher {
+  const wanted = search.toLowerCase();
+  const matches: LogMatch[] = [];
+  const open = new Map<LogStream, Line>();
+  let total = 0;
+  let next: number | null = null;
+  let endOffset = 0;
+  const judge = (line: Line): void => {
+    const position = line.text.toLowerCase().indexOf(wanted);
+    if (position < 0) return;
+    total += 1;
+    if (line.offset < from) return;
+    if (matches.length < limit) matches.push({ ...line, text: shownPart(line.text, position) });
+    else next ??= line.offset;
+  };
+  const endOpenLines = (): void => {
+    for (const line of open.values()) judge(line);
+    open.clear();
+  };
+  const readChunk = (chunk: SearchedChunk): void => {
+    // What lay between is left out: no line goes on behind it.
+    if (chunk.startOffset !== endOffset) endOpenLines();
+    endOffset = chunk.endOffset;
+    for (const { ended, ...line } of linesOf(chunk, open.get(chunk.stream))) {
+      open.delete(chunk.stream);
+      if (ended || line.text.length > LONGEST_LINE) judge(line);
+      else open.set(chunk.stream, line);
+    }
+  };
+  return {
+    read: (chunks) => {
+      for (const chunk of chunks) readChunk(chunk);
+      return total <= MOST_COUNTED_MATCHES;
+    },
+    found: () => {
+      endOpenLines();
+      return { matches, total: countUpTo(MOST_COUNTED_MATCHES, total), next };
+    },
+  };
+}
+
+/** Its lines; the first goes on with what is open, and the last has not ended yet. */
+function* linesOf(
+  { stream, text, at, startOffset }: SearchedChunk,
+  open: Line | undefined,
+): Generator<Line & { readonly ended: boolean }> {
+  const pieces = text.split("\n");
+  let offset = startOffset;
+  for (const [index, piece] of pieces.entries()) {
+    const begun = index === 0 ? open : undefined;
+    const line = begun ?? { stream, text: "", at, offset, entryOffset: startOffset };
+    const ended = index < pieces.length - 1;
+    const whole = `${line.text}${piece}`;
+    offset += byteLength(piece) + 1;
+    if (ended || whole !== "") yield { ...line, text: ended ? whole.replace(/\r$/, "") : whole, ended };
+  }
+}
+
+const utf8 = new TextEncoder();
+
+function byteLength(text: string): number {
+  return utf8.encode(text).length;
+}
+
+const HALF_CHARACTER_FIRST = /^[\uDC00-\uDFFF]/;
+const HALF_CHARACTER_LAST = /[\uD800-\uDBFF]$/;
+
+function shownPart(line: string, position: number): string {
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  const start = Math.max(0, Math.min(position - SHOWN_BEFORE, line.length - SHOWN_CHARACTERS));
+  const part = line.slice(start, start + SHOWN_CHARACTERS);
+  return part.replace(HALF_CHARACTER_FIRST, "").replace(HALF_CHARACTER_LAST, "");
+}
