@@ -1,12 +1,25 @@
 /** The scheduler as a library. What stands here is the whole public surface. */
 
+export type { AttemptFilter, AttemptPage } from "./domain/attempts.ts";
 export type { Backoff } from "./domain/backoff.ts";
 export type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "./domain/bulk.ts";
+export type { Count } from "./domain/count.ts";
 export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
 export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
+export type { InstanceDetail, InstanceList } from "./domain/instance-view.ts";
 export type { LogEntry, LogPage, LogStream } from "./domain/log.ts";
+export type { LogMatch, LogSearch, LogSearchOptions } from "./domain/log-search.ts";
+export type { QueueList, QueueView } from "./domain/queue-view.ts";
 export { exclusive, type Resource, type ResourceMode, shared } from "./domain/resource.ts";
+export type {
+  Holder,
+  InLine,
+  ResourceDetail,
+  ResourceFilter,
+  ResourcePage,
+  ResourceView,
+} from "./domain/resource-view.ts";
 export type {
   KeyLimitRule,
   PauseRule,
@@ -18,6 +31,7 @@ export type {
   StopRule,
   WindowRule,
 } from "./domain/rules-in-force.ts";
+export type { Pause, RulesOn } from "./domain/rules-on.ts";
 export type { Run, RunDetail, RunFilter, RunPage, RunStatus } from "./domain/run.ts";
 export type { LimitScope, Pausable, PauseScope, QueueName, Windowed, WindowScope } from "./domain/scope.ts";
 export type {

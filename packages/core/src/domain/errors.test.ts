@@ -8,6 +8,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     "More than one task run begins with 01 (0199, 0198); give more of the id",
   ],
   RUN_NOT_FOUND: [{ runId: "0199" }, "No run has the id 0199"],
+  INSTANCE_NOT_FOUND: [
+    { instanceId: "0199" },
+    "No instance has the id 0199; one that has ended is forgotten after a while",
+  ],
   UNKNOWN_EXECUTOR: [
     { kind: "mail", known: ["echo", "sql"] },
     'No executor is registered for "mail" (known: echo, sql)',
@@ -65,6 +69,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
   ANSWER_LOST: [
     { place: "db:5432/app", problem: "the connection was cut" },
     "The answer of the database at db:5432/app was lost (the connection was cut), so it is not known whether it happened; repeat the call, but an enqueue only with the idempotency key that it had, or look first",
+  ],
+  TOO_SLOW: [
+    { withinMs: 1_500, remedy: "ask for fewer at once" },
+    "It took the database longer than 1.5 s and was given up; ask for fewer at once",
   ],
   DATABASE_TOO_OLD: [{ version: "13.4" }, "PostgreSQL 13.4 is too old; 14 or newer is needed"],
   NOT_THE_PRIMARY: [

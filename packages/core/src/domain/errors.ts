@@ -12,6 +12,7 @@ export interface ErrorDetails {
   TASK_NOT_FOUND: { readonly id: string; readonly wanted?: "task" };
   AMBIGUOUS_ID: { readonly prefix: string; readonly matches: readonly string[] };
   RUN_NOT_FOUND: { readonly runId: string };
+  INSTANCE_NOT_FOUND: { readonly instanceId: string };
   UNKNOWN_EXECUTOR: { readonly kind: string; readonly known: readonly string[] };
   DUPLICATE_EXECUTOR: { readonly kind: string };
   INVALID_ARGUMENT: { readonly at: string; readonly problem: string };
@@ -32,6 +33,8 @@ export interface ErrorDetails {
   DATABASE_UNREACHABLE: { readonly place: string; readonly problem: string };
   DATABASE_REFUSED: { readonly place: string; readonly problem: string };
   ANSWER_LOST: { readonly place: string; readonly problem: string };
+  /** `remedy`: what to ask for instead. */
+  TOO_SLOW: { readonly withinMs: number; readonly remedy: string };
   DATABASE_TOO_OLD: { readonly version: string };
   /** `timeline` is null on a standby. */
   NOT_THE_PRIMARY: { readonly timeline: number | null; readonly newest: number };
@@ -51,6 +54,8 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   AMBIGUOUS_ID: ({ prefix, matches }) =>
     `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
   RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shownName(runId)}`,
+  INSTANCE_NOT_FOUND: ({ instanceId }) =>
+    `No instance has the id ${shownName(instanceId)}; one that has ended is forgotten after a while`,
   UNKNOWN_EXECUTOR: ({ kind, known }) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>
@@ -79,6 +84,8 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   DATABASE_REFUSED: ({ place, problem }) => `The database at ${place} refuses: ${problem}`,
   ANSWER_LOST: ({ place, problem }) =>
     `The answer of the database at ${place} was lost (${problem}), so it is not known whether it happened; repeat the call, but an enqueue only with the idempotency key that it had, or look first`,
+  TOO_SLOW: ({ withinMs, remedy }) =>
+    `It took the database longer than ${withinMs / 1_000} s and was given up; ${remedy}`,
   DATABASE_TOO_OLD: ({ version }) => `PostgreSQL ${version} is too old; 14 or newer is needed`,
   NOT_THE_PRIMARY: ({ timeline, newest }) =>
     timeline === null

@@ -6,6 +6,7 @@ import { SchedulerError } from "./errors.ts";
 import { asStored, isUuid, type RunId } from "./ids.ts";
 import { isDate, isInstant, NO_INSTANT } from "./instant.ts";
 import { shownName } from "./json-value.ts";
+import type { ResourceFilter } from "./resource-view.ts";
 import { RUN_STATUSES, type RunFilter } from "./run.ts";
 import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
 import type { TaskRunFilter } from "./task-run.ts";
@@ -14,10 +15,13 @@ import { TASK_RUN_STATUSES } from "./task-status.ts";
 
 /** How many of a list come at once, where nothing is said and at most. */
 export const DEFAULT_PAGE = 50;
-const LARGEST_PAGE = 500;
+export const LARGEST_PAGE = 500;
 
 const CONDITIONS: Readonly<
-  Record<keyof CancelFilter | keyof RetryFilter | keyof RunFilter | keyof TaskRunFilter, Shape>
+  Record<
+    keyof CancelFilter | keyof ResourceFilter | keyof RetryFilter | keyof RunFilter | keyof TaskRunFilter,
+    Shape
+  >
 > = {
   ids: listOf(text, "a list of ids"),
   runId: text,
@@ -28,6 +32,8 @@ const CONDITIONS: Readonly<
   tag: text,
   limit: number,
   before: text,
+  search: text,
+  after: text,
 };
 
 export function resolveCancelFilter(filter: CancelFilter): CancelFilter {
@@ -66,6 +72,15 @@ export function resolveRunFilter(filter: RunFilter): RunFilter {
   requireKnown(status, RUN_STATUSES);
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("RUN_NOT_FOUND", { runId: before });
+  return given;
+}
+
+export function resolveResourceFilter(filter: ResourceFilter): ResourceFilter {
+  const given = givenOf(filter, ["search", "limit", "after"]);
+  const { search, limit, after } = given;
+  if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
+  // Every name begins with nothing.
+  requireNames({ search: search === "" ? undefined : search, after });
   return given;
 }
 

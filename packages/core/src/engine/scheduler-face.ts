@@ -1,9 +1,15 @@
 /** What a caller sees of a scheduler: its calls, what they take and what they answer. */
 
+import type { AttemptFilter, AttemptPage } from "../domain/attempts.ts";
 import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../domain/bulk.ts";
 import type { Explanation } from "../domain/explanation.ts";
-import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { InstanceId, RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { InstanceDetail, InstanceList } from "../domain/instance-view.ts";
 import type { LogEntry, LogPage } from "../domain/log.ts";
+import type { LogSearch, LogSearchOptions } from "../domain/log-search.ts";
+import type { QueueList } from "../domain/queue-view.ts";
+import type { ResourceName } from "../domain/resource.ts";
+import type { ResourceDetail, ResourceFilter, ResourcePage } from "../domain/resource-view.ts";
 import type { RulesInForce } from "../domain/rules-in-force.ts";
 import type { RunDetail, RunFilter, RunPage } from "../domain/run.ts";
 import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../domain/task-run.ts";
@@ -131,8 +137,10 @@ export interface Scheduler extends Rules {
   readonly explain: (id: string) => Promise<Explanation>;
   /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
   readonly get: (id: string) => Promise<TaskRunDetail>;
-  /** Newest first, page by page. */
+  /** Newest first, page by page. TOO_SLOW where a statement takes longer than 5 s, as for every list. */
   readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
+  /** All task runs of the task that an id means, newest first, page by page. Takes a full id or a unique prefix. */
+  readonly listAttempts: (id: string, filter?: AttemptFilter) => Promise<AttemptPage>;
   /**
    * One run: its status, its limit, whether it is paused, and how many of its tasks are in which status. Takes a full id;
    * RUN_NOT_FOUND where it is of no run. Counts its tasks, so that it takes longer for a run with very many.
@@ -145,12 +153,30 @@ export interface Scheduler extends Rules {
    * each with since when, by whom and why where that is kept. As of one moment, whatever is changed meanwhile.
    */
   readonly readRules: (options?: ReadRulesOptions) => Promise<RulesInForce>;
+  /**
+   * Every queue that has rules or open work, with its rules and how much of it waits, is available and runs. Of very much
+   * work only a part is looked at; the counts say so.
+   */
+  readonly listQueues: () => Promise<QueueList>;
+  /** Resources by name, page by page: who has each, how many wait for it, and its rules. */
+  readonly listResources: (filter?: ResourceFilter) => Promise<ResourcePage>;
+  /** One resource with its holders and its line. Any name is one: a resource that nobody has named is free. */
+  readonly getResource: (name: ResourceName) => Promise<ResourceDetail>;
+  /** Every instance that lives, and for ten minutes each that died. */
+  readonly listInstances: () => Promise<InstanceList>;
+  /** One instance with up to 200 of the task runs that it holds. Takes a full id. INSTANCE_NOT_FOUND where there is none. */
+  readonly getInstance: (instanceId: InstanceId) => Promise<InstanceDetail>;
   /** How much waits at which gate, how much is available and running, and which instances there are. */
   readonly overview: () => Promise<Overview>;
   /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */
   readonly readLog: (id: string, options?: ReadLogOptions) => Promise<LogPage>;
   /** The same as it grows. Ends when the task run has ended and all was given, or when `signal` is aborted. */
   readonly followLog: (id: string, options?: FollowLogOptions) => AsyncIterable<LogEntry>;
+  /**
+   * The lines of the whole log that contain a text, whatever its case. Takes a full id or a unique prefix. TOO_SLOW where a
+   * statement takes longer than 15 s.
+   */
+  readonly searchLog: (id: string, options: LogSearchOptions) => Promise<LogSearch>;
   /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
   readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
   /**

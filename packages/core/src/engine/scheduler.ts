@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
-import { requireInstant, requireWithin, resolveListFilter } from "../domain/filter.ts";
+import { requireInstant } from "../domain/filter.ts";
 import { asStored, isUuid } from "../domain/ids.ts";
 import { requireId, requireOptions } from "../domain/require-shape.ts";
 import { isGiven } from "../domain/shape.ts";
@@ -16,20 +16,14 @@ import { tellDriverError } from "../store/driver-error.ts";
 import { CLOSE_PATIENCE_MS } from "../store/end-client.ts";
 import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants } from "../store/invariants/check.ts";
-import { readLog } from "../store/logs/read.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
 import { KEEP_PLANS } from "../store/session.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
-import { listTaskRuns, readTaskRun } from "../store/task-runs/read.ts";
-import {
-  CHECK_OPTIONS,
-  ENQUEUE_MANY_OPTIONS,
-  ENQUEUE_OPTIONS,
-  FOLLOW_LOG_OPTIONS,
-  READ_LOG_OPTIONS,
-} from "./argument-shapes.ts";
+import { readTaskRun } from "../store/task-runs/read.ts";
+import { CHECK_OPTIONS, ENQUEUE_MANY_OPTIONS, ENQUEUE_OPTIONS } from "./argument-shapes.ts";
+import { boundedPool, LIST_BOUND, SEARCH_BOUND } from "./bounded-pool.ts";
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
@@ -37,13 +31,18 @@ import { createSingleEnqueues, type SingleEnqueues } from "./enqueue-together.ts
 import { notifyInside, prepareEnqueue, requireLimit } from "./enqueuer.ts";
 import { explainOnce } from "./explainer.ts";
 import { ignoreRejection } from "./ignore-rejection.ts";
+import { instanceReader } from "./instance-reader.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
+import { logReader } from "./log-reader.ts";
+import { queueReader } from "./queue-reader.ts";
+import { resourceReader } from "./resource-reader.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
 import { ruleKeeper } from "./rule-keeper.ts";
 import { ruleReader } from "./rule-reader.ts";
 import { runReader } from "./run-reader.ts";
 import type { Scheduler } from "./scheduler-face.ts";
 import { resolveSettings, type SchedulerOptions, type SchedulerSettings } from "./settings.ts";
+import { taskRunReader } from "./task-run-reader.ts";
 import type { Emit } from "./telemetry.ts";
 import { createWakeups, type Wakeups, wakesFor } from "./wakeups.ts";
 
@@ -79,10 +78,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...enqueues(forCallers, executors, wakeups, singles),
     ...interventions(forCallers, wakeups),
     ...requests(forCallers, settings, wakeups),
-    ...runReader(forCallers),
-    ...ruleReader(forCallers),
+    ...reads(forCallers, settings, follower),
     ...ruleKeeper(forCallers, wakeups, emit),
-    ...logReads(forCallers, follower),
   };
 }
 
@@ -227,7 +224,7 @@ function requests(
   pool: Pool,
   settings: SchedulerSettings,
   wakeups: Wakeups,
-): Pick<Scheduler, "explain" | "get" | "list" | "overview" | "setRunLimit" | "checkInvariants"> {
+): Pick<Scheduler, "explain" | "get" | "setRunLimit" | "checkInvariants"> {
   return {
     explain: async (id) => {
       requireId("id", id);
@@ -240,8 +237,6 @@ function requests(
       if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
       return taskRun;
     },
-    list: async (filter) => await listTaskRuns(pool, resolveListFilter(filter ?? {})),
-    overview: async () => await pool.snapshot(readOverview),
     setRunLimit: async (runId, limit) => {
       requireId("runId", runId);
       requireLimit(limit);
@@ -260,36 +255,37 @@ function requests(
   };
 }
 
-const DEFAULT_LOG_PAGE = 100;
-const LARGEST_LOG_PAGE = 1_000;
+type Reads = Pick<
+  Scheduler,
+  | "list"
+  | "listAttempts"
+  | "overview"
+  | "listRuns"
+  | "getRun"
+  | "readRules"
+  | "listQueues"
+  | "listResources"
+  | "getResource"
+  | "listInstances"
+  | "getInstance"
+  | "readLog"
+  | "followLog"
+  | "searchLog"
+>;
 
-type LogReads = Pick<Scheduler, "readLog" | "followLog">;
-
-function logReads(pool: Pool, follower: LogFollower): LogReads {
+function reads(pool: Pool, { queryTimeoutMs }: SchedulerSettings, follower: LogFollower): Reads {
+  const lists = boundedPool(pool, LIST_BOUND, queryTimeoutMs);
+  const searches = boundedPool(pool, SEARCH_BOUND, queryTimeoutMs);
   return {
-    readLog: async (id, options) => {
-      requireId("id", id);
-      requireOptions("INVALID_ARGUMENT", options, READ_LOG_OPTIONS);
-      const from = requireFrom(options?.from);
-      const limit = options?.limit ?? DEFAULT_LOG_PAGE;
-      requireWithin("limit", limit, 1, LARGEST_LOG_PAGE);
-      const { taskRunId } = await findTaskRun(pool, id);
-      return await readLog(pool, taskRunId, { from, limit });
-    },
-    followLog: async function* followLog(id, options) {
-      requireId("id", id);
-      requireOptions("INVALID_ARGUMENT", options, FOLLOW_LOG_OPTIONS);
-      const from = requireFrom(options?.from);
-      const { taskRunId } = await findTaskRun(pool, id);
-      yield* follower.follow(taskRunId, { from, signal: options?.signal ?? null });
-    },
+    ...taskRunReader(lists),
+    ...runReader(lists),
+    ...ruleReader(lists),
+    ...queueReader(lists),
+    ...resourceReader(lists),
+    ...instanceReader(lists),
+    ...logReader({ pool, searches, follower }),
+    overview: async () => await lists.snapshot(readOverview),
   };
-}
-
-function requireFrom(given: number | undefined): number {
-  const from = given ?? 0;
-  requireWithin("from", from, 0, Number.MAX_SAFE_INTEGER);
-  return from;
 }
 
 /** A listener that throws must not stop a loop or strand a claim. */

@@ -4,10 +4,16 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { openFixture } from "../../test/fixture.ts";
 import { LONG_BACKLOG } from "../../test/long-backlog.ts";
 import { conditionsOf, joins, plansSentBy, reads } from "../../test/query-plans.ts";
-import { asRunId } from "../domain/ids.ts";
+import { asInstanceId, asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
+import { readInstance } from "./instances/read.ts";
+import { searchLog } from "./logs/search.ts";
+import { listQueues } from "./queues/read.ts";
+import { listResources, readResource } from "./resources/read.ts";
 import { readRules } from "./rules/read.ts";
 import { listRuns, readRun } from "./runs/read.ts";
+import { BY_INDEX } from "./session.ts";
+import { listAttempts } from "./task-runs/attempts.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterAll(box.close);
@@ -71,3 +77,93 @@ it("rules are read from the front of their indexes, and when they were changed b
   for (const [name, nodes] of plans)
     if (name !== "readClock") expect((nodes ?? [])[0]?.["Node Type"], name).toBe("Limit");
 });
+
+it("queues are counted by the fronts of indexes, each count up to its bound", async () => {
+  const plans = await plansOf(async (tx) => await listQueues(tx, 100), { now: new Date() });
+
+  expect(reads(plans.get("findRuledQueues")).toSorted()).toEqual([
+    "pause_pkey",
+    "queue_pkey (whole)",
+    "start_window_pkey",
+  ]);
+  expect(reads(plans.get("countWaitingInQueues"))).toEqual(["waiting_pkey (whole)"]);
+  expect(new Set(reads(plans.get("countAvailableInQueues")))).toEqual(
+    new Set(["ready_pkey (whole)", "ready_pkey"]),
+  );
+  expect(reads(plans.get("countRunningInQueues"))).toEqual([
+    "claim_batch_pkey (whole)",
+    expect.stringMatching(/^outside_job_due/),
+    "task_run_pkey",
+  ]);
+  for (const name of ["countWaitingInQueues", "countAvailableInQueues", "countRunningInQueues"])
+    expect((plans.get(name) ?? []).map((node) => node["Node Type"])).toContain("Limit");
+});
+
+it("a page of resources goes from name to name, and looks at each by itself", async () => {
+  const filter = { search: "na", limit: 10, after: "" };
+  const plans = await plansOf(async (tx) => await listResources(tx, filter), { now: new Date() });
+  const detail = await plansSentBy(
+    box.pool("planner"),
+    async (tx) => {
+      await readResource({ ...tx, query: answered(tx) }, "name 1");
+    },
+    BY_INDEX,
+  );
+
+  const found = plans.get("findResourceNames");
+  expect(reads(found)).toEqual([
+    "resource_use_pkey",
+    expect.stringMatching(/^line_/),
+    "open_version_pkey",
+    "pause_pkey",
+    "start_window_pkey",
+  ]);
+  expect((found ?? [])[0]?.["Node Type"]).toBe("Limit");
+  expect(reads(detail.get("loadResourceUses")).toSorted()).toEqual([
+    "hold_pkey",
+    expect.stringMatching(/^line_/),
+    "resource_use_pkey",
+  ]);
+  expect(reads(detail.get("loadResourceHolders")).toSorted()).toEqual([
+    "hold_pkey",
+    "instance_pkey",
+    "task_pkey",
+    "task_run_pkey",
+  ]);
+  expect(reads(detail.get("readLineOfResource")).toSorted()).toEqual([
+    expect.stringMatching(/^line_/),
+    "task_pkey",
+    "task_run_pkey",
+    "waiting_pkey",
+  ]);
+  for (const [name, nodes] of [...plans, ...detail]) expect(joins(nodes), name).toEqual([]);
+});
+
+it("what an instance holds, the attempts of a task and the chunks of a log are found by their own entries", async () => {
+  const attempts = await plansOf(
+    async (tx) => await listAttempts(tx, asTaskId(RUN), { before: null, limit: 10 }),
+    { taskRunId: RUN },
+  );
+  const log = await plansOf(
+    async (tx) => await searchLog(tx, asTaskRunId(RUN), { search: "x", from: 0, limit: 10 }),
+  );
+  const claimed = await plansSentBy(
+    box.pool("planner"),
+    async (tx) => {
+      await readInstance({ ...tx, query: answered(tx) }, asInstanceId(RUN), 10);
+    },
+    BY_INDEX,
+  );
+
+  expect(reads(attempts.get("findAttempts"))).toEqual(["task_run_one_per_attempt"]);
+  expect(reads(log.get("readLogChunks"))).toEqual(["log_chunk_pkey"]);
+  expect(reads(claimed.get("findClaimedBy"))).toEqual(["claim_batch_of_instance", "task_run_pkey"]);
+});
+
+/** Each statement is answered by a row, so that those that look at it are sent too. */
+function answered(tx: Transaction): Transaction["query"] {
+  return async <Row>(statement: Parameters<typeof tx.query<Row>>[0]) => {
+    await tx.query(statement);
+    return [{ now: new Date(), name: "name 1", instanceId: RUN, taskRunId: RUN } as Row];
+  };
+}

@@ -1,7 +1,7 @@
-import { asInstanceId } from "../../domain/ids.ts";
-import type { InstanceView, Overview } from "../../domain/task-run.ts";
+import type { Overview } from "../../domain/task-run.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
+import { readInstances } from "./read.ts";
 
 /** Counts come from the work sets, which hold only what is open. */
 export async function readOverview(db: Database): Promise<Overview> {
@@ -25,30 +25,4 @@ export async function readOverview(db: Database): Promise<Overview> {
     running: instances.reduce((sum, { view, polls }) => sum + view.running + polls, Number(now?.letGo ?? 0)),
     instances: instances.map(({ view }) => view),
   };
-}
-
-async function readInstances(
-  db: Database,
-): Promise<readonly { readonly view: InstanceView; readonly polls: number }[]> {
-  const rows = await db.query(
-    sql<Omit<InstanceView, "instanceId"> & { instanceId: string; polls: number }>("readInstances")`
-      SELECT i.boot_id AS "instanceId", i.name, i.state, i.kinds, i.slots, own.running, own.polls,
-             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil"
-        FROM signalbox.instance AS i
-       CROSS JOIN LATERAL (
-             SELECT count(*) FILTER (WHERE t.let_go_at IS NULL)::integer AS running,
-                    count(*) FILTER (WHERE t.let_go_at IS NOT NULL)::integer AS polls
-               FROM signalbox.claim_batch AS b
-              CROSS JOIN LATERAL unnest(b.task_run_ids) AS g (id)
-               JOIN signalbox.task_run AS t ON t.id = g.id
-              WHERE b.instance_id = i.boot_id AND t.status = 'RUNNING' AND t.claim_no = b.claim_no
-                AND t.claimed_by = i.boot_id) AS own
-       WHERE i.state <> 'DEAD' OR i.beat_at > clock_timestamp() - interval '10 minutes'
-       ORDER BY i.started_at, i.boot_id
-    `,
-  );
-  return rows.map(({ polls, ...row }) => ({
-    polls,
-    view: { ...row, instanceId: asInstanceId(row.instanceId) },
-  }));
 }

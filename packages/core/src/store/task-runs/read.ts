@@ -20,7 +20,7 @@ function toTaskRun(row: Stored<TaskRun>): TaskRun {
   };
 }
 
-async function loadTaskRuns(db: Database, ids: readonly TaskRunId[]): Promise<readonly TaskRun[]> {
+export async function loadTaskRuns(db: Database, ids: readonly TaskRunId[]): Promise<readonly TaskRun[]> {
   if (ids.length === 0) return [];
   const rows = await db.query(
     preparedSql<Stored<TaskRun>>("loadTaskRuns")`
