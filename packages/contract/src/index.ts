@@ -60,6 +60,7 @@ export {
   logQuerySchema,
   logSearchSchema,
 } from "./log.ts";
+export { NAMED_SCHEMAS } from "./named-schemas.ts";
 export { type Overview, overviewSchema } from "./overview.ts";
 export { type Problem, problemSchema } from "./problem.ts";
 export { type QueueList, type QueueView, queueListSchema } from "./queue.ts";
@@ -84,6 +85,7 @@ export {
   retryManySchema,
   retryRequestSchema,
 } from "./retry.ts";
+export { ROUTES, type Route } from "./routes.ts";
 export {
   type KeyLimit,
   keyLimitSchema,

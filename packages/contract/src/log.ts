@@ -6,7 +6,7 @@ import { wholeNumber } from "./query-text.ts";
 
 const logStream = z.enum(LOG_STREAMS);
 
-const logEntry = z.object({
+export const logEntry = z.object({
   stream: logStream,
   text: z.string(),
   at: instant,
@@ -25,7 +25,7 @@ export const logPageSchema = z.object({
   ended: z.boolean(),
 });
 
-const logMatch = z.object({
+export const logMatch = z.object({
   stream: logStream,
   /** The line; of a long one the part around the text. */
   text: z.string(),

@@ -3,7 +3,7 @@ import { count } from "./count.ts";
 import { instant } from "./instant.ts";
 import { rulesOn } from "./window.ts";
 
-const queueView = z.object({
+export const queueView = z.object({
   queue: z.string(),
   /** 0: unlimited. */
   limit: z.int(),

@@ -7,17 +7,17 @@ import { resourceMode } from "./waiting-cause.ts";
 import { rulesOn } from "./window.ts";
 
 /** `since`: when it was given to it. */
-const holder = blocker.extend({ mode: resourceMode });
+export const holder = blocker.extend({ mode: resourceMode });
 
 /** Who waits for the resource and for nothing else. `since`: when it came to wait there. */
-const inLine = blocker.extend({
+export const inLine = blocker.extend({
   mode: resourceMode,
   /** 1 is next. */
   position: z.int(),
   version: z.string().nullable(),
 });
 
-const resourceView = z.object({
+export const resourceView = z.object({
   resource: z.string(),
   ...rulesOn,
   /** The first five; of a single one the first hundred. */

@@ -1,4 +1,4 @@
-import type { Scheduler } from "@signalbox/core";
+import type { Rules, Scheduler } from "@signalbox/core";
 
 /** What the API asks of a scheduler. It never starts one. */
 export type ApiScheduler = Pick<
@@ -13,5 +13,18 @@ export type ApiScheduler = Pick<
   | "explain"
   | "get"
   | "list"
+  | "listAttempts"
+  | "readLog"
+  | "searchLog"
+  | "getRun"
+  | "listRuns"
+  | "setRunLimit"
+  | "readRules"
+  | "listQueues"
+  | "listResources"
+  | "getResource"
+  | "listInstances"
+  | "getInstance"
   | "overview"
+  | keyof Rules
 >;

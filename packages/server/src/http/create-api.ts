@@ -13,9 +13,16 @@ import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
 import { refuseForeign } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
+import { addDocumentRoutes } from "./routes/documents.ts";
+import { addInstanceRoutes } from "./routes/instances.ts";
 import { addInterventionRoutes } from "./routes/interventions.ts";
+import { addLogRoutes } from "./routes/logs.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
 import { addProbes } from "./routes/probes.ts";
+import { addQueueRoutes } from "./routes/queues.ts";
+import { addResourceRoutes } from "./routes/resources.ts";
+import { addRuleRoutes } from "./routes/rules.ts";
+import { addRunRoutes } from "./routes/runs.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
 
 export interface ApiDeps {
@@ -31,6 +38,7 @@ export interface ApiDeps {
 }
 
 const BODY_LIMIT_BYTES = 1_048_576;
+const LONGEST_NAME_IN_ADDRESS = 4_096;
 
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { scheduler, serverId, logger } = deps;
@@ -41,6 +49,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   };
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
+    // Names are part of addresses, and every character of one may be written as nine.
+    routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     // Addresses that the router itself refuses never reach the error handler below.
     frameworkErrors: (error: FastifyError, request, reply) => void answerError(error, request, reply),
   });
@@ -61,6 +71,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   addTaskRunRoutes(app, scheduler);
   addInterventionRoutes(app, scheduler);
+  addLogRoutes(app, scheduler);
+  addRunRoutes(app, scheduler);
+  addRuleRoutes(app, scheduler);
+  addQueueRoutes(app, scheduler);
+  addResourceRoutes(app, scheduler);
+  addInstanceRoutes(app, scheduler);
+  addDocumentRoutes(app);
   app.get("/api/v1/overview", () => scheduler.overview());
   app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
   addProbes(app, deps.isReady);
