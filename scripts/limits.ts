@@ -168,8 +168,45 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     file: `${CORE}/engine/retrier.ts`,
     name: "RETRY_BITE",
   },
-  { what: "task runs or runs of a page, default", file: `${CORE}/domain/filter.ts`, name: "DEFAULT_PAGE" },
-  { what: "task runs or runs of a page, at most", file: `${CORE}/domain/filter.ts`, name: "LARGEST_PAGE" },
+  {
+    what: "task runs, runs, attempts or resources of a page, default",
+    file: `${CORE}/domain/filter.ts`,
+    name: "DEFAULT_PAGE",
+  },
+  { what: "the same, at most", file: `${CORE}/domain/filter.ts`, name: "LARGEST_PAGE" },
+  { what: "one statement of a list", file: `${CORE}/engine/bounded-pool.ts`, name: "LIST_MS", unit: "ms" },
+  {
+    what: "one statement of a search",
+    file: `${CORE}/engine/bounded-pool.ts`,
+    name: "SEARCH_MS",
+    unit: "ms",
+  },
+  { what: "queues that are listed", file: `${CORE}/engine/queue-reader.ts`, name: "MOST_QUEUES" },
+  {
+    what: "task runs that are looked at to count what waits in queues, and to count what runs",
+    file: `${CORE}/store/queues/read.ts`,
+    name: "LOOKED_AT",
+  },
+  {
+    what: "AVAILABLE task runs of one kind in one queue that are counted",
+    file: `${CORE}/store/queues/read.ts`,
+    name: "COUNTED_OF_KIND",
+  },
+  {
+    what: "those in the line of a resource that are counted",
+    file: `${CORE}/store/resources/read.ts`,
+    name: "COUNTED_IN_LINE",
+  },
+  {
+    what: "holders, and those in line, that are named of one resource",
+    file: `${CORE}/store/resources/read.ts`,
+    name: "NAMED_OF_ONE",
+  },
+  {
+    what: "task runs that are told of one instance",
+    file: `${CORE}/engine/instance-reader.ts`,
+    name: "MOST_HELD",
+  },
   {
     what: "part of the lease after which an instance without a good beat gives up",
     file: `${CORE}/engine/lease-keeper.ts`,

@@ -15,13 +15,30 @@ export const PROCESS_LIMITS: readonly Limit[] = [
   { what: "one entry of a log", file: `${CORE}/domain/log.ts`, name: "LOG_CHUNK_BYTES", unit: "bytes" },
   {
     what: "entries of a page of a log, default",
-    file: `${CORE}/engine/scheduler.ts`,
+    file: `${CORE}/engine/log-reader.ts`,
     name: "DEFAULT_LOG_PAGE",
   },
   {
     what: "entries of a page of a log, at most",
-    file: `${CORE}/engine/scheduler.ts`,
+    file: `${CORE}/engine/log-reader.ts`,
     name: "LARGEST_LOG_PAGE",
+  },
+  {
+    what: "what is searched for in a log",
+    file: `${CORE}/engine/log-reader.ts`,
+    name: "LONGEST_SEARCH",
+    unit: "characters",
+  },
+  {
+    what: "lines with it that are counted",
+    file: `${CORE}/domain/log-search.ts`,
+    name: "MOST_COUNTED_MATCHES",
+  },
+  {
+    what: "a line that is searched; a longer one is cut there",
+    file: `${CORE}/domain/log-search.ts`,
+    name: "LONGEST_LINE",
+    unit: "characters",
   },
   {
     what: "what is printed is stored after",

@@ -9,6 +9,7 @@ export interface Pause {
   readonly reason: string | null;
 }
 
+/** What a queue or a resource has of them. */
 export interface RulesOn {
   /** Null: it is not paused. */
   readonly paused: Pause | null;

@@ -14,11 +14,17 @@ export interface Bound {
   readonly remedy: string;
 }
 
+const LIST_MS = 5_000;
+const SEARCH_MS = 15_000;
+
 export const LIST_BOUND: Bound = {
-  withinMs: 5_000,
+  withinMs: LIST_MS,
   remedy: "ask for fewer at once, or for less by a narrower filter",
 };
-export const SEARCH_BOUND: Bound = { withinMs: 15_000, remedy: "call again, or read the log part by part" };
+export const SEARCH_BOUND: Bound = {
+  withinMs: SEARCH_MS,
+  remedy: "call again, or read the log part by part",
+};
 
 /** `queryTimeoutMs` is the patience of the pool itself, before which the server must have given up. */
 export function boundedPool(pool: Pool, bound: Bound, queryTimeoutMs: number): Pool {

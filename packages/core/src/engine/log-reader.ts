@@ -2,14 +2,15 @@
 
 import { SchedulerError } from "../domain/errors.ts";
 import { requireWithin } from "../domain/filter.ts";
+import type { TaskRunId } from "../domain/ids.ts";
 import { problemWithText } from "../domain/json-value.ts";
+import type { LogEntry } from "../domain/log.ts";
 import { requireId, requireMembers, requireOptions } from "../domain/require-shape.ts";
 import type { Pool } from "../store/database.ts";
 import { readLog } from "../store/logs/read.ts";
 import { searchLog } from "../store/logs/search.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { FOLLOW_LOG_OPTIONS, READ_LOG_OPTIONS, SEARCH_LOG_OPTIONS } from "./argument-shapes.ts";
-import type { LogFollower } from "./log-follower.ts";
 import type { Scheduler } from "./scheduler-face.ts";
 
 const DEFAULT_LOG_PAGE = 100;
@@ -20,13 +21,16 @@ export interface LogReaderDeps {
   readonly pool: Pool;
   /** That of searches. */
   readonly searches: Pool;
-  readonly follower: LogFollower;
+  readonly follow: (
+    taskRunId: TaskRunId,
+    options: { readonly from: number; readonly signal: AbortSignal | null },
+  ) => AsyncGenerator<LogEntry, void, undefined>;
 }
 
 export function logReader({
   pool,
   searches,
-  follower,
+  follow,
 }: LogReaderDeps): Pick<Scheduler, "readLog" | "followLog" | "searchLog"> {
   return {
     readLog: async (id, options) => {
@@ -42,7 +46,7 @@ export function logReader({
       requireOptions("INVALID_ARGUMENT", options, FOLLOW_LOG_OPTIONS);
       const from = requireFrom(options?.from);
       const { taskRunId } = await findTaskRun(pool, id);
-      yield* follower.follow(taskRunId, { from, signal: options?.signal ?? null });
+      yield* follow(taskRunId, { from, signal: options?.signal ?? null });
     },
     searchLog: async (id, options) => {
       requireId("id", id);

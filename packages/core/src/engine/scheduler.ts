@@ -283,7 +283,7 @@ function reads(pool: Pool, { queryTimeoutMs }: SchedulerSettings, follower: LogF
     ...queueReader(lists),
     ...resourceReader(lists),
     ...instanceReader(lists),
-    ...logReader({ pool, searches, follower }),
+    ...logReader({ pool, searches, follow: follower.follow }),
     overview: async () => await lists.snapshot(readOverview),
   };
 }
