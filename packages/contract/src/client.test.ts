@@ -86,6 +86,46 @@ test("a key goes with the request that it makes safe to repeat, and with no othe
   expect(keys).toEqual(["order-42", undefined]);
 });
 
+test("a change is sent as what it is, and an answer of nothing is one", async () => {
+  const asked: (string | undefined)[] = [];
+  const client = createClient(
+    await serve(({ method, url }) => {
+      asked.push(`${method} ${url}`);
+      return method === "PUT" ? { status: 204, body: "" } : { status: 200, body: '{"changed":true}' };
+    }),
+  );
+
+  expect(await client.setQueue("a/b", { limit: 5 })).toBeUndefined();
+  expect(await client.takeOffStop("t", "A B")).toEqual({ changed: true });
+  expect(await client.pause({ queue: "mail" })).toEqual({ changed: true });
+
+  expect(asked).toEqual([
+    "PUT /api/v1/queues/a%2Fb",
+    "DELETE /api/v1/tasks/t/stops/A%20B",
+    "POST /api/v1/pauses",
+  ]);
+});
+
+test("a token goes with every request, and none where none is given", async () => {
+  const tokens: unknown[] = [];
+  const baseUrl = await serve(({ headers }) => {
+    tokens.push(headers.authorization);
+    return { status: 204, body: "" };
+  });
+
+  await createClient(baseUrl, { token: "s3cret" }).setKeyLimit("customer:7", 1);
+  await createClient(baseUrl).setKeyLimit("customer:7", 1);
+
+  expect(tokens).toEqual(["Bearer s3cret", undefined]);
+});
+
+test("a name that would lead to another address is not sent", async () => {
+  const client = createClient("http://127.0.0.1:1");
+
+  for (const name of ["", ".", ".."])
+    await expect(client.getResource(name)).rejects.toThrow(`"${name}" cannot be part of an address`);
+});
+
 type Answer = { readonly status: number; readonly body: string } | null;
 
 async function serve(answer: (request: IncomingMessage) => Answer): Promise<string> {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ProblemError, UnreachableError } from "./client-error.ts";
 import { problemSchema } from "./problem.ts";
 
-export interface Call {
+interface Call {
   readonly path: string;
   /** Default: GET without a body, POST with one. */
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";

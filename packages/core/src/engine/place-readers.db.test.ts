@@ -170,6 +170,8 @@ describe("resources", () => {
     ]);
     expect(await namesOf({ limit: 2, search: "" })).toEqual(["prod/a", "prod/b", "prod/b"]);
     expect(await namesOf({ limit: 2, after: "prod/versioned" })).toEqual(["prod/windowed", "test/a", null]);
+    expect(await namesOf({ search: "prod/p", after: "prod/a" })).toEqual(["prod/paused", null]);
+    expect(await namesOf({ search: "prod/p", after: "prod/zzz" })).toEqual([null]);
     expect(await namesOf({ search: "PROD" })).toEqual([null]);
     expect(await namesOf({ search: "prod/%" })).toEqual([null]);
   });

@@ -19,7 +19,7 @@ export interface Parameter {
 
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
-export interface Answer {
+interface Answer {
   readonly description: string;
   readonly content?: Content;
 }

@@ -77,8 +77,10 @@ async function findNames(
                            AND w.windows <> '[]'::jsonb
                          ORDER BY w.name LIMIT 1)) AS found) AS next
          WHERE n.name IS NOT NULL
+           -- In the order of their bytes those that begin alike stand together; by the rules of a language they need not.
+           AND NOT ('B'::text < 'a'::text AND n.name > ${search}::text AND NOT starts_with(n.name, ${search}::text))
       )
-      SELECT name                       -- what begins alike need not stand together, by the rules of some languages
+      SELECT name
         FROM names
        WHERE name > ${after}::text AND starts_with(name, ${search}::text)
        LIMIT ${limit}
