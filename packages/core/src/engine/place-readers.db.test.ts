@@ -2,10 +2,9 @@
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
+import { cloud, step } from "../../test/outside-job.ts";
 import type { InstanceId } from "../domain/ids.ts";
 import { exclusive, shared } from "../domain/resource.ts";
-import { boundedPool, LIST_BOUND } from "./bounded-pool.ts";
-import { callersPool } from "./callers-pool.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -49,6 +48,15 @@ describe("queues", () => {
         now: { kind: "closed", because: "freeze", opensAt: LATER },
       },
     ]);
+  });
+
+  it("count what was let go as running, and what is polled once", async () => {
+    const scheduler = await box.scheduler({ tasks: [cloud] });
+    await scheduler.enqueueMany([cloud.task(null, { queue: "jobs" }), cloud.task(null, { queue: "jobs" })]);
+    await scheduler.claim();
+    await step(scheduler);
+
+    expect((await scheduler.listQueues()).queues).toMatchObject([{ queue: "jobs", running: exactly(2) }]);
   });
 
   it("say where they stopped counting", async () => {
@@ -176,6 +184,26 @@ describe("resources", () => {
     expect(await namesOf({ search: "prod/%" })).toEqual([null]);
   });
 
+  it("say for which task they are kept after its instance was lost", async () => {
+    const doomed = await box.scheduler({ name: "doomed" });
+    const { taskId } = await doomed.enqueue(echo.task(1, { resources: [exclusive("orders")] }));
+    await doomed.promote();
+    await doomed.claim();
+    await doomed.expireLease();
+    const scheduler = await box.scheduler();
+    await scheduler.rescue();
+
+    expect(await scheduler.getResource("orders")).toMatchObject({
+      reservedFor: taskId,
+      holders: [],
+      holderCount: 0,
+    });
+    await scheduler.releaseReservation("orders");
+    expect((await scheduler.listResources()).resources).toMatchObject([
+      { resource: "orders", reservedFor: null },
+    ]);
+  });
+
   it("that nobody has named are free", async () => {
     const scheduler = await box.scheduler();
 
@@ -200,6 +228,16 @@ describe("instances", () => {
       taskRuns[1]?.taskRunId,
       taskRuns[0]?.taskRunId,
     ]);
+  });
+
+  it("that hold very many say that there are more", async () => {
+    const scheduler = await box.scheduler({ slots: 201, batchSize: 201 });
+    await scheduler.enqueueMany(Array.from({ length: 201 }, (_, n) => echo.task(n)));
+    await scheduler.claim();
+
+    const { taskRuns, running, cut } = await scheduler.getInstance(scheduler.instanceId);
+
+    expect([taskRuns.length, running, cut]).toEqual([200, 201, true]);
   });
 
   it("that are not there are said to be so", async () => {
@@ -229,23 +267,5 @@ describe("attempts", () => {
     expect(first).toMatchObject({ taskId, next: 2 });
     expect(rest).toMatchObject({ taskRuns: [{ taskRunId, attempt: 1 }], next: null });
     await expect(scheduler.listAttempts(taskId, { before: 0 })).rejects.toThrow("before (0)");
-  });
-});
-
-describe("a list", () => {
-  it("that takes too long is given up, with a sentence that says what to do", async () => {
-    const pool = callersPool(box.pool("slow"), "db", "inst-a");
-    const bounded = boundedPool(pool, { ...LIST_BOUND, withinMs: 50 }, 10_000);
-
-    const slow = bounded.snapshot(
-      async (tx) => await tx.query({ name: "slow", text: "SELECT pg_sleep(5)", values: [] }),
-    );
-
-    await expect(slow).rejects.toMatchObject({
-      code: "TOO_SLOW",
-      message: expect.stringMatching(
-        /^It took the database longer than 0\.05 s and was given up; ask for fewer/,
-      ),
-    });
   });
 });
