@@ -1,6 +1,7 @@
 /** The text of `docs/reference/api.md`: every name that the packages export, with what its source says about it. */
 
 import { readFileSync } from "node:fs";
+import { ROUTES } from "../packages/contract/src/routes.ts";
 import { type Declared, declarationOf, type Exported, exportsIn } from "./read-exports.ts";
 
 /** By what a user imports. */
@@ -18,8 +19,23 @@ export function renderApi(): string {
     "",
     "What the packages export, from the comments of their sources. [The guide](../guide/README.md) shows how it goes together.",
     ...Object.entries(ENTRIES).flatMap(([name, entry]) => renderEntry(name, entry)),
+    ...renderRoutes(),
     "",
   ].join("\n");
+}
+
+function renderRoutes(): readonly string[] {
+  const rows = ROUTES.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]);
+  return [
+    "",
+    "## The API over HTTP",
+    "",
+    "What a request has and what it answers is told by a running server: `/docs` for people, `/api/v1/openapi.json` for machines.",
+    "What goes wrong is in [errors](errors.md). Lists are read page by page: what a page has as `next` is given as `before` (`after` for",
+    "resources, `from` for logs) to get the one behind it. Whoever creates tasks sends an `Idempotency-Key`, and may then repeat the request.",
+    "",
+    ...table(["request", "what it does"], rows),
+  ];
 }
 
 function renderEntry(name: string, entry: string): readonly string[] {

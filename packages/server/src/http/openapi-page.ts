@@ -73,9 +73,19 @@ function renderSchema([name, schema]: readonly [string, JsonSchema]): string {
   const members = membersOf(schema);
   const shown =
     members.length === 0
-      ? `<p><code>${typeOf(schema)}</code></p>`
+      ? renderChoices(schema)
       : `<table><tbody>${members.map((each) => row(each.name, typeOf(each.schema), each.required)).join("")}</tbody></table>`;
   return `<article id="schema-${slug(name)}"><h3>${escape(name)}</h3>${shown}</article>`;
+}
+
+function renderChoices(schema: JsonSchema): string {
+  const choices = choicesOf(schema) ?? [schema];
+  return `<ul>${choices.map((choice) => `<li><code>${typeOf(choice)}</code></li>`).join("")}</ul>`;
+}
+
+function choicesOf({ anyOf, oneOf }: JsonSchema): readonly JsonSchema[] | null {
+  const choices = anyOf ?? oneOf;
+  return Array.isArray(choices) ? (choices as readonly JsonSchema[]) : null;
 }
 
 interface Member {
@@ -98,13 +108,13 @@ function membersOf(schema: JsonSchema): readonly Member[] {
 
 /** A type in one line, escaped, with links to those that have a name. */
 function typeOf(schema: JsonSchema): string {
-  const { $ref, const: constant, enum: words, anyOf, oneOf, format } = schema;
+  const { $ref, const: constant, enum: words, format } = schema;
   if (typeof $ref === "string") return linkTo($ref.split("/").at(-1) ?? "");
   if (constant !== undefined) return escape(JSON.stringify(constant));
   if (Array.isArray(words)) return words.map((word) => escape(JSON.stringify(word))).join(" | ");
-  const choices = anyOf ?? oneOf;
-  if (Array.isArray(choices)) return (choices as readonly JsonSchema[]).map(typeOf).join(" | ");
-  if (typeof format === "string" && format !== "safeint") return escape(format);
+  const choices = choicesOf(schema);
+  if (choices !== null) return [...new Set(choices.map(typeOf))].join(" | ");
+  if (typeof format === "string") return escape(format);
   return structureOf(schema);
 }
 
@@ -112,7 +122,7 @@ function structureOf(schema: JsonSchema): string {
   const { type, items, additionalProperties } = schema;
   if (type === "array") return `${arrayItem(items as JsonSchema)}[]`;
   if (Array.isArray(type)) return escape(type.join(" | "));
-  if (type !== "object") return typeof type === "string" ? escape(type) : "any JSON";
+  if (type !== "object") return typeof type === "string" ? `${escape(type)}${boundsOf(schema)}` : "any JSON";
   const members = membersOf(schema);
   if (members.length > 0) {
     const shown = members.map(
@@ -123,6 +133,11 @@ function structureOf(schema: JsonSchema): string {
   const values =
     typeof additionalProperties === "object" ? typeOf(additionalProperties as JsonSchema) : "any JSON";
   return `{ [name]: ${values} }`;
+}
+
+function boundsOf({ minimum, maximum }: JsonSchema): string {
+  const from = typeof minimum === "number" ? ` from ${minimum}` : "";
+  return typeof maximum === "number" ? `${from} to ${maximum}` : from;
 }
 
 function arrayItem(items: JsonSchema): string {

@@ -96,9 +96,18 @@ function refTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** The pattern of an instant or a UUID says no more than its format, at length. */
-function shorten({ jsonSchema }: { readonly jsonSchema: { format?: unknown; pattern?: unknown } }): void {
+interface Bounded {
+  format?: unknown;
+  pattern?: unknown;
+  minimum?: unknown;
+  maximum?: unknown;
+}
+
+/** The pattern of an instant or a UUID says no more than its format, at length; and every number is one of JavaScript. */
+function shorten({ jsonSchema }: { readonly jsonSchema: Bounded }): void {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 function operationOf(route: Route, names: SchemaNames): Operation {
