@@ -37,6 +37,7 @@ import {
   taskRunDetailSchema,
   taskRunPageSchema,
 } from "./task-run.ts";
+import { eventsOf, type StreamEvent } from "./watch.ts";
 
 export interface ClientOptions {
   /** How long one request may take. Default: 10000. */
@@ -72,6 +73,11 @@ export interface Client {
   retryMany(request: RetryMany): Promise<RetryCounts>;
   overview(): Promise<Overview>;
   health(): Promise<Health>;
+  /**
+   * Follows topics: paths of GET routes without `/api/v1/`, such as "overview" or "task-runs?status=RUNNING". Each is told
+   * whole at first, then what has changed. Ends with the connection, or when `signal` is aborted.
+   */
+  watch(topics: readonly string[], options?: { readonly signal?: AbortSignal }): AsyncIterable<StreamEvent>;
 }
 
 interface Call {
@@ -107,7 +113,31 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
     retryMany: (request) => send(retryCountsSchema, { path: `${TASK_RUNS}/retry`, body: request }),
     overview: () => send(overviewSchema, { path: "/api/v1/overview" }),
     health: () => send(healthSchema, { path: "/healthz" }),
+    watch: (topics, { signal } = {}) => watch(base, topics, signal),
   };
+}
+
+async function* watch(
+  base: string,
+  topics: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamEvent> {
+  const query = new URLSearchParams(topics.map((topic): [string, string] => ["topic", topic]));
+  const response = await answerOf(
+    base,
+    `/api/v1/stream?${query.toString()}`,
+    signal === undefined ? {} : { signal },
+  );
+  if (!response.ok || response.body === null) throw refusal(base, response.status, await response.json());
+  yield* eventsOf(base, response.body);
+}
+
+async function answerOf(base: string, path: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(new URL(path, base), request);
+  } catch (cause) {
+    throw new UnreachableError(base, whyNoAnswer(cause), { cause });
+  }
 }
 
 function sender(base: string, timeoutMs: number): Send {

@@ -46,6 +46,18 @@ export {
   retryRequestSchema,
 } from "./retry.ts";
 export {
+  type StreamBody,
+  type StreamChange,
+  type StreamHello,
+  type StreamRows,
+  type StreamTrouble,
+  streamBodySchema,
+  streamChangeSchema,
+  streamHelloSchema,
+  streamRowsSchema,
+  streamTroubleSchema,
+} from "./stream.ts";
+export {
   type TaskRun,
   type TaskRunDetail,
   type TaskRunPage,
@@ -55,3 +67,4 @@ export {
   taskRunQuerySchema,
   taskRunSchema,
 } from "./task-run.ts";
+export type { StreamEvent } from "./watch.ts";

@@ -17,6 +17,7 @@ import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
 import { addProbes } from "./routes/probes.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
+import { addStream } from "./stream/add-stream.ts";
 
 export interface ApiDeps {
   readonly scheduler: ApiScheduler;
@@ -33,7 +34,28 @@ export interface ApiDeps {
 const BODY_LIMIT_BYTES = 1_048_576;
 
 export function createApi(deps: ApiDeps): FastifyInstance {
-  const { scheduler, serverId, logger } = deps;
+  const { serverId } = deps;
+  const app = createApp(deps);
+  app.addHook("onRequest", async ({ method, headers }) => {
+    refuseForeign({ method, host: headers.host, origin: headers.origin });
+  });
+  addRoutes(app, deps);
+  addStream(app, { serverId, routes: addRoutes(createApp(deps), deps) });
+  app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
+  addProbes(app, deps.isReady);
+  if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
+  return app;
+}
+
+function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstance {
+  addTaskRunRoutes(app, scheduler);
+  addInterventionRoutes(app, scheduler);
+  app.get("/api/v1/overview", () => scheduler.overview());
+  return app;
+}
+
+/** Without routes: how requests are read, and how errors are answered. */
+function createApp({ logger }: Pick<ApiDeps, "logger">): FastifyInstance {
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { problem, unexpected } = judgeError(error);
     if (unexpected) logger.error({ error, method: request.method, url: request.url }, "request failed");
@@ -55,16 +77,6 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       reply,
     ),
   );
-  app.addHook("onRequest", async ({ method, headers }) => {
-    refuseForeign({ method, host: headers.host, origin: headers.origin });
-  });
-
-  addTaskRunRoutes(app, scheduler);
-  addInterventionRoutes(app, scheduler);
-  app.get("/api/v1/overview", () => scheduler.overview());
-  app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
-  addProbes(app, deps.isReady);
-  if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
   return app;
 }
 

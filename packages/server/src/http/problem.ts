@@ -46,6 +46,7 @@ const REQUEST_STATUS = {
   UNSUPPORTED_MEDIA_TYPE: 415,
   FOREIGN_HOST: 421,
   INTERNAL: 500,
+  TOO_MANY_STREAMS: 503,
 } as const;
 
 type RequestErrorCode = keyof typeof REQUEST_STATUS;
