@@ -58,6 +58,7 @@ const SURFACE = {
       "LogStream",
       "NamedTaskRun",
       "Overview",
+      "OverviewOptions",
       "Pausable",
       "PauseRule",
       "PauseScope",

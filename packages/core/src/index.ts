@@ -46,6 +46,7 @@ export type {
   EnqueueManyOptions,
   EnqueueOptions,
   FollowLogOptions,
+  OverviewOptions,
   ReadLogOptions,
   ReadRulesOptions,
   Scheduler,

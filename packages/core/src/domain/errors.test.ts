@@ -8,6 +8,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     "More than one task run begins with 01 (0199, 0198); give more of the id",
   ],
   RUN_NOT_FOUND: [{ runId: "0199" }, "No run has the id 0199"],
+  INSTANCE_NOT_FOUND: [
+    { instanceId: "0199" },
+    "No instance has the id 0199; a dead one is forgotten after a while",
+  ],
   UNKNOWN_EXECUTOR: [
     { kind: "mail", known: ["echo", "sql"] },
     'No executor is registered for "mail" (known: echo, sql)',

@@ -12,6 +12,7 @@ export interface ErrorDetails {
   TASK_NOT_FOUND: { readonly id: string; readonly wanted?: "task" };
   AMBIGUOUS_ID: { readonly prefix: string; readonly matches: readonly string[] };
   RUN_NOT_FOUND: { readonly runId: string };
+  INSTANCE_NOT_FOUND: { readonly instanceId: string };
   UNKNOWN_EXECUTOR: { readonly kind: string; readonly known: readonly string[] };
   DUPLICATE_EXECUTOR: { readonly kind: string };
   INVALID_ARGUMENT: { readonly at: string; readonly problem: string };
@@ -51,6 +52,8 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   AMBIGUOUS_ID: ({ prefix, matches }) =>
     `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
   RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shownName(runId)}`,
+  INSTANCE_NOT_FOUND: ({ instanceId }) =>
+    `No instance has the id ${shownName(instanceId)}; a dead one is forgotten after a while`,
   UNKNOWN_EXECUTOR: ({ kind, known }) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>

@@ -5,6 +5,7 @@ import type {
   EnqueueManyOptions,
   EnqueueOptions,
   FollowLogOptions,
+  OverviewOptions,
   ReadLogOptions,
   ReadRulesOptions,
 } from "./scheduler-face.ts";
@@ -19,5 +20,6 @@ export const ENQUEUE_MANY_OPTIONS: Shape = objectOf<EnqueueManyOptions>({
 });
 export const READ_LOG_OPTIONS: Shape = objectOf<ReadLogOptions>({ from: number, limit: number });
 export const READ_RULES_OPTIONS: Shape = objectOf<ReadRulesOptions>({ limit: number });
+export const OVERVIEW_OPTIONS: Shape = objectOf<OverviewOptions>({ countUpTo: number });
 export const FOLLOW_LOG_OPTIONS: Shape = objectOf<FollowLogOptions>({ from: number, signal: abortSignal });
 export const CHECK_OPTIONS: Shape = objectOf<{ readonly since?: Date }>({ since: instant });

@@ -2,7 +2,7 @@
 
 import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../domain/bulk.ts";
 import type { Explanation } from "../domain/explanation.ts";
-import type { RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { InstanceId, RunId, TaskId, TaskRunId } from "../domain/ids.ts";
 import type { LogEntry, LogPage } from "../domain/log.ts";
 import type { RulesInForce } from "../domain/rules-in-force.ts";
 import type { RunDetail, RunFilter, RunPage } from "../domain/run.ts";
@@ -12,7 +12,7 @@ import type { TaskRunStatus } from "../domain/task-status.ts";
 import type { InvariantReport } from "../store/invariants/check.ts";
 import type { InstanceHealth } from "./health.ts";
 import type { Retried } from "./retrier.ts";
-import type { Rules } from "./rule-keeper.ts";
+import type { RuleRequest, Rules } from "./rule-keeper.ts";
 
 /** A `pg` client on which you sent BEGIN, or anything with the same `query`. Never a pool: each statement of that commits by itself. */
 export interface CallerTransaction {
@@ -75,6 +75,12 @@ export interface FollowLogOptions extends Pick<ReadLogOptions, "from"> {
 export interface ReadRulesOptions {
   /** How many rules of each list, from 1 to 100,000. Default: 1000. */
   readonly limit?: number;
+}
+
+/** How far what is open is counted. */
+export interface OverviewOptions {
+  /** From 1 to 10,000,000, the default. Counting takes longer the more there is; a page that asks often needs no more than "10,000 or more". */
+  readonly countUpTo?: number;
 }
 
 /** Who asks for a cancel, and why; recorded with it. */
@@ -146,13 +152,21 @@ export interface Scheduler extends Rules {
    */
   readonly readRules: (options?: ReadRulesOptions) => Promise<RulesInForce>;
   /** How much waits at which gate, how much is available and running, and which instances there are. */
-  readonly overview: () => Promise<Overview>;
+  readonly overview: (options?: OverviewOptions) => Promise<Overview>;
   /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */
   readonly readLog: (id: string, options?: ReadLogOptions) => Promise<LogPage>;
   /** The same as it grows. Ends when the task run has ended and all was given, or when `signal` is aborted. */
   readonly followLog: (id: string, options?: FollowLogOptions) => AsyncIterable<LogEntry>;
   /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
   readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
+  /**
+   * Asks an instance to claim nothing more, in whichever process it runs: what it runs goes on, and when that has ended it can be
+   * stopped without harm. Takes its full id. Counts from its next look; its own `health` says so with its next beat. False: it was
+   * draining before, or is dead.
+   */
+  readonly drainInstance: (instanceId: InstanceId, request?: RuleRequest) => Promise<boolean>;
+  /** Takes that back. False: nobody had asked it, it leaves by itself, or it is dead. */
+  readonly callInstanceBack: (instanceId: InstanceId) => Promise<boolean>;
   /**
    * Looks for broken promises in the database, in the open work and in what began or ended since `since`
    * (default: an hour ago). Reads only.

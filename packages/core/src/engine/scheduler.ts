@@ -28,10 +28,12 @@ import {
   ENQUEUE_MANY_OPTIONS,
   ENQUEUE_OPTIONS,
   FOLLOW_LOG_OPTIONS,
+  OVERVIEW_OPTIONS,
   READ_LOG_OPTIONS,
 } from "./argument-shapes.ts";
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
+import { drainer } from "./drainer.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { createSingleEnqueues, type SingleEnqueues } from "./enqueue-together.ts";
 import { notifyInside, prepareEnqueue, requireLimit } from "./enqueuer.ts";
@@ -82,6 +84,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...runReader(forCallers),
     ...ruleReader(forCallers),
     ...ruleKeeper(forCallers, wakeups, emit),
+    ...drainer(forCallers, wakeups),
     ...logReads(forCallers, follower),
   };
 }
@@ -241,7 +244,12 @@ function requests(
       return taskRun;
     },
     list: async (filter) => await listTaskRuns(pool, resolveListFilter(filter ?? {})),
-    overview: async () => await pool.snapshot(readOverview),
+    overview: async (options) => {
+      requireOptions("INVALID_ARGUMENT", options, OVERVIEW_OPTIONS);
+      const countUpTo = options?.countUpTo ?? MOST_COUNTED;
+      requireWithin("countUpTo", countUpTo, 1, MOST_COUNTED);
+      return await pool.snapshot(async (tx) => await readOverview(tx, countUpTo));
+    },
     setRunLimit: async (runId, limit) => {
       requireId("runId", runId);
       requireLimit(limit);
@@ -260,6 +268,7 @@ function requests(
   };
 }
 
+const MOST_COUNTED = 10_000_000;
 const DEFAULT_LOG_PAGE = 100;
 const LARGEST_LOG_PAGE = 1_000;
 

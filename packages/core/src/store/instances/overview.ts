@@ -3,23 +3,59 @@ import type { InstanceView, Overview } from "../../domain/task-run.ts";
 import type { Database } from "../database.ts";
 import { sql } from "../sql.ts";
 
-/** Counts come from the work sets, which hold only what is open. */
-export async function readOverview(db: Database): Promise<Overview> {
+/** Gates with an index of their own, and those that share one: a count goes by an index and ends at its bound. */
+type Alone = "RUN_AT" | "VERSION_ORDER" | "NOT_EVALUATED";
+// As a record, so that a new cause that is not counted does not compile.
+const PARKED_TOGETHER: Readonly<Record<Exclude<keyof Overview["waiting"], Alone>, true>> = {
+  STOPPED: true,
+  PAUSED: true,
+  NO_EXECUTOR: true,
+  WINDOW: true,
+  OUT_OF_ORDER: true,
+  RUN_LIMIT: true,
+  QUEUE_LIMIT: true,
+  KEY_LIMIT: true,
+  FAIR_SHARE: true,
+  RATE_LIMIT: true,
+  RESOURCE_BUSY: true,
+};
+
+/** Counts come from the work sets, which hold only what is open. Each goes up to `countUpTo` and no further. */
+export async function readOverview(db: Database, countUpTo: number): Promise<Overview> {
   const waiting = await db.query(
     sql<{ cause: keyof Overview["waiting"]; count: string }>("countWaiting")`
-      SELECT coalesce(blocked_on, 'NOT_EVALUATED') AS cause, count(*) FROM signalbox.waiting GROUP BY 1 ORDER BY 1
+      SELECT 'NOT_EVALUATED' AS cause, count(*)
+        FROM (SELECT FROM signalbox.waiting WHERE blocked_on IS NULL LIMIT ${countUpTo}) AS counted
+      UNION ALL
+      SELECT 'RUN_AT', count(*) FROM (SELECT FROM signalbox.waiting WHERE blocked_on = 'RUN_AT' LIMIT ${countUpTo}) AS counted
+      UNION ALL
+      SELECT 'VERSION_ORDER', count(*)
+        FROM (SELECT FROM signalbox.waiting WHERE blocked_on = 'VERSION_ORDER' LIMIT ${countUpTo}) AS counted
+      UNION ALL
+      SELECT g.cause, parked.count
+        FROM unnest(${Object.keys(PARKED_TOGETHER)}::text[]) AS g (cause)
+       CROSS JOIN LATERAL (
+             SELECT count(*)
+               FROM (SELECT FROM signalbox.waiting
+                      WHERE blocked_on = g.cause AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
+                      LIMIT ${countUpTo}) AS counted) AS parked
     `,
   );
   const [now] = await db.query(
     sql<{ computedAt: Date; available: string; letGo: string }>("countReady")`
-      SELECT clock_timestamp() AS "computedAt", (SELECT count(*) FROM signalbox.ready) AS available,
-             (SELECT count(*) FROM signalbox.outside_job WHERE next_poll_at < 'infinity') AS "letGo"
+      SELECT clock_timestamp() AS "computedAt",
+             (SELECT count(*) FROM (SELECT FROM signalbox.ready LIMIT ${countUpTo}) AS counted) AS available,
+             (SELECT count(*) FROM (SELECT FROM signalbox.outside_job WHERE next_poll_at < 'infinity' LIMIT ${countUpTo}) AS counted)
+             AS "letGo"
     `,
   );
   const instances = await readInstances(db);
   return {
     computedAt: now?.computedAt ?? new Date(0),
-    waiting: Object.fromEntries(waiting.map(({ cause, count }) => [cause, Number(count)])),
+    countedUpTo: countUpTo,
+    waiting: Object.fromEntries(
+      waiting.flatMap(({ cause, count }) => (count === "0" ? [] : [[cause, Number(count)]])),
+    ),
     available: Number(now?.available ?? 0),
     // What an outside job goes on with is nobody's, or is polled by somebody at this moment.
     running: instances.reduce((sum, { view, polls }) => sum + view.running + polls, Number(now?.letGo ?? 0)),
@@ -31,9 +67,10 @@ async function readInstances(
   db: Database,
 ): Promise<readonly { readonly view: InstanceView; readonly polls: number }[]> {
   const rows = await db.query(
-    sql<Omit<InstanceView, "instanceId"> & { instanceId: string; polls: number }>("readInstances")`
+    sql<InstanceRow>("readInstances")`
       SELECT i.boot_id AS "instanceId", i.name, i.state, i.kinds, i.slots, own.running, own.polls,
-             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil"
+             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil",
+             i.drain_requested_at AS "drainSince", i.drain_requested_by AS "drainBy", i.drain_reason AS "drainReason"
         FROM signalbox.instance AS i
        CROSS JOIN LATERAL (
              SELECT count(*) FILTER (WHERE t.let_go_at IS NULL)::integer AS running,
@@ -47,8 +84,20 @@ async function readInstances(
        ORDER BY i.started_at, i.boot_id
     `,
   );
-  return rows.map(({ polls, ...row }) => ({
+  return rows.map(({ polls, drainSince, drainBy, drainReason, ...row }) => ({
     polls,
-    view: { ...row, instanceId: asInstanceId(row.instanceId) },
+    view: {
+      ...row,
+      instanceId: asInstanceId(row.instanceId),
+      drainRequest: drainSince === null ? null : { since: drainSince, by: drainBy, reason: drainReason },
+    },
   }));
 }
+
+type InstanceRow = Omit<InstanceView, "instanceId" | "drainRequest"> & {
+  readonly instanceId: string;
+  readonly polls: number;
+  readonly drainSince: Date | null;
+  readonly drainBy: string | null;
+  readonly drainReason: string | null;
+};
