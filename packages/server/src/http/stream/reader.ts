@@ -9,7 +9,7 @@ export type Look =
   | { readonly kind: "read"; readonly reading: Reading }
   | { readonly kind: "trouble"; readonly problem: Problem };
 
-export type Watcher = (topic: Topic, look: Look) => void;
+type Watcher = (topic: Topic, look: Look) => void;
 
 export interface TopicReader {
   /** Tells what is known at once, then what every look brings. Answers how to stop it. */

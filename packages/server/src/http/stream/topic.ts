@@ -2,7 +2,7 @@
 
 import { RequestError } from "../problem.ts";
 
-export const MOST_TOPICS = 20;
+const MOST_TOPICS = 20;
 const LONGEST_TOPIC = 1_000;
 
 /** How often a topic is read while somebody watches it. */
