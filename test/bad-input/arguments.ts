@@ -95,6 +95,7 @@ export function goodArguments(
   const run = (): null => null;
   return {
     migrate: [],
+    migrations: [],
     start: [],
     stop: [],
     health: [],

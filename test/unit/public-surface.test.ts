@@ -56,6 +56,7 @@ const SURFACE = {
       "LogEntry",
       "LogPage",
       "LogStream",
+      "MigrationReport",
       "NamedTaskRun",
       "Overview",
       "OverviewOptions",

@@ -83,3 +83,4 @@ export type {
 } from "./executors/process/running-process.ts";
 export type { StandardSchema } from "./executors/standard-schema.ts";
 export type { InvariantReport, InvariantViolation } from "./store/invariants/check.ts";
+export type { MigrationReport } from "./store/migrations/migration-report.ts";

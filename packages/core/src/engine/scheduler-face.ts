@@ -10,6 +10,7 @@ import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../dom
 import type { TaskSpec } from "../domain/task-spec.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
 import type { InvariantReport } from "../store/invariants/check.ts";
+import type { MigrationReport } from "../store/migrations/migration-report.ts";
 import type { InstanceHealth } from "./health.ts";
 import type { Retried } from "./retrier.ts";
 import type { RuleRequest, Rules } from "./rule-keeper.ts";
@@ -96,6 +97,8 @@ export interface CancelOptions {
 export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
   readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
+  /** What `migrate` has applied and what it would apply, in its order. Only reads. */
+  readonly migrations: () => Promise<readonly MigrationReport[]>;
   /**
    * Joins the cluster: promotes, claims, executes, rescues. Once per scheduler; refused while the schema is not up to
    * date. It may be tried again after it was rejected.

@@ -17,7 +17,10 @@ import { CLOSE_PATIENCE_MS } from "../store/end-client.ts";
 import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants } from "../store/invariants/check.ts";
 import { readLog } from "../store/logs/read.ts";
+import { readAppliedSteps } from "../store/migrations/applied-steps.ts";
 import { migrate } from "../store/migrations/migrate.ts";
+import { reportMigrations } from "../store/migrations/migration-report.ts";
+import { readMigrations } from "../store/migrations/read-migrations.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
 import { KEEP_PLANS } from "../store/session.ts";
@@ -89,7 +92,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop" | "health">;
+type Lifecycle = Pick<Scheduler, "migrate" | "migrations" | "start" | "stop" | "health">;
 
 function lifecycle(deps: EngineDeps, forCallers: Pool, singles: SingleEnqueues): Lifecycle {
   const { settings, wakeups } = deps;
@@ -121,6 +124,7 @@ function lifecycle(deps: EngineDeps, forCallers: Pool, singles: SingleEnqueues):
       if (stopped) throw new SchedulerError("SCHEDULER_STOPPED", { instanceName: settings.name });
       return await told(settings.directUrl, migrate({ url: settings.directUrl }));
     },
+    migrations: async () => reportMigrations(readMigrations(), await readAppliedSteps(forCallers)),
     start: async () => {
       if (starting !== null || stopping !== null) {
         throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
