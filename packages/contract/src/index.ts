@@ -1,6 +1,7 @@
 /** What Signalbox says over the wire. The schemas are its only definition; the types follow from them. */
 
 export { STATUS_NUMBER } from "@signalbox/core/domain";
+export { type About, aboutSchema } from "./about.ts";
 export {
   type CancelAnswer,
   type CancelCounts,

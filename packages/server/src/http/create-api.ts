@@ -11,12 +11,18 @@ import {
 import type { Logger } from "pino";
 import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
-import { refuseForeign } from "./loopback-only.ts";
+import { belowBasePath, refuseOutside } from "./base-path.ts";
+import { onlyLoopback } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
+import { requireTokenOn } from "./require-token.ts";
+import { type AboutServer, addAbout } from "./routes/about.ts";
 import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
-import { addProbes } from "./routes/probes.ts";
+import { addProbes, type Readiness } from "./routes/probes.ts";
+import { addSessionRoutes } from "./routes/session.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
+import { cameByHttps, securityHeaders } from "./security-headers.ts";
+import { refuseLongAddresses, SERVER_LIMITS } from "./server-limits.ts";
 import { addStream } from "./stream/add-stream.ts";
 
 export interface ApiDeps {
@@ -26,27 +32,46 @@ export interface ApiDeps {
   /** Told of what nobody foresaw, with its stack; the client is told nothing of it. */
   readonly logger: Pick<Logger, "error">;
   /** For `/readyz`. Default: ready as soon as it answers. */
-  readonly isReady?: () => boolean;
+  readonly readiness?: () => Readiness;
   /** For `/metrics`, which is not there without. */
   readonly metrics?: ServedMetrics;
+  /** What every caller must know. Default: none, and it answers on loopback only. */
+  readonly token?: string;
+  /** What stands before every address, such as /signalbox. Default: nothing. */
+  readonly basePath?: string;
+  /** Addresses or networks whose X-Forwarded headers are believed. Default: none. */
+  readonly trustedProxies?: string;
+  /** Default: of `dev`, without a name. */
+  readonly about?: AboutServer;
 }
 
-const BODY_LIMIT_BYTES = 1_048_576;
 /** Pages ask every second, and nobody reads more digits. */
 const COUNTED_FOR_A_PAGE = 10_000;
 
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { serverId } = deps;
   const app = createApp(deps);
-  app.addHook("onRequest", async ({ method, headers }) => {
-    refuseForeign({ method, host: headers.host, origin: headers.origin });
-  });
+  admit(app, deps);
   addRoutes(app, deps);
   addStream(app, { serverId, routes: addRoutes(createApp(deps), deps) });
-  app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
-  addProbes(app, deps.isReady);
+  addAbout(app, deps.about ?? { mode: "dev", environmentName: null });
+  const probe = { config: { access: "probe" } } as const;
+  app.get(
+    "/healthz",
+    probe,
+    (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }),
+  );
+  addProbes(app, deps.readiness);
   if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
   return app;
+}
+
+/** Who is let in, in the order in which it is asked. */
+function admit(app: FastifyInstance, { token, basePath = "" }: ApiDeps): void {
+  refuseLongAddresses(app);
+  refuseOutside(app, basePath);
+  if (token === undefined) onlyLoopback(app);
+  else addSessionRoutes(app, requireTokenOn(app, token));
 }
 
 function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstance {
@@ -57,17 +82,23 @@ function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstanc
 }
 
 /** Without routes: how requests are read, and how errors are answered. */
-function createApp({ logger }: Pick<ApiDeps, "logger">): FastifyInstance {
+function createApp({ logger, basePath = "", trustedProxies }: ApiDeps): FastifyInstance {
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { problem, unexpected } = judgeError(error);
+    protect(request, reply);
     if (unexpected) logger.error({ error, method: request.method, url: request.url }, "request failed");
     return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
   };
   const app = fastify({
-    bodyLimit: BODY_LIMIT_BYTES,
+    ...SERVER_LIMITS,
+    ...(trustedProxies === undefined ? {} : { trustProxy: trustedProxies }),
+    rewriteUrl: ({ url = "/" }) => belowBasePath(basePath, url) ?? url,
+    // Who came before the server began to leave is answered by the routes, `/readyz` too.
+    return503OnClosing: false,
     // Addresses that the router itself refuses never reach the error handler below.
     frameworkErrors: (error: FastifyError, request, reply) => void answerError(error, request, reply),
   });
+  app.addHook("onRequest", async (request, reply) => protect(request, reply));
   // A form can send text/plain without asking first; nothing here reads it.
   app.removeContentTypeParser("text/plain");
   readOnlyUtf8(app);
@@ -80,6 +111,10 @@ function createApp({ logger }: Pick<ApiDeps, "logger">): FastifyInstance {
     ),
   );
   return app;
+}
+
+function protect({ protocol, headers }: FastifyRequest, reply: FastifyReply): void {
+  void reply.headers(securityHeaders(cameByHttps(protocol, headers["x-forwarded-proto"])));
 }
 
 function pathOf({ url }: FastifyRequest): string {
