@@ -12,6 +12,7 @@ import type { Logger } from "pino";
 import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
 import { belowBasePath, refuseOutside } from "./base-path.ts";
+import { hangUpWhenClosing } from "./hang-up.ts";
 import { onlyLoopback } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
 import { requireTokenOn } from "./require-token.ts";
@@ -51,6 +52,7 @@ const COUNTED_FOR_A_PAGE = 10_000;
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { serverId } = deps;
   const app = createApp(deps);
+  hangUpWhenClosing(app);
   admit(app, deps);
   addRoutes(app, deps);
   addStream(app, { serverId, routes: addRoutes(createApp(deps), deps) });
