@@ -10,7 +10,7 @@ const WITHIN_MS = 50_000;
 
 export const TOKEN = "correct-horse-battery-staple";
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -26,10 +26,10 @@ export interface Command {
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Nothing of the environment of the tests but what a program needs. */
+/** With nothing of the environment of the tests. */
 export function startCommand(words: readonly string[], env: Environment): Command {
   const child = spawn(process.execPath, ["--import", "tsx", "--conditions=source", MAIN, ...words], {
-    env: { PATH: process.env["PATH"], NO_COLOR: "1", ...env },
+    env: { NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
@@ -66,10 +66,16 @@ export function startCommand(words: readonly string[], env: Environment): Comman
 export interface Server extends Command {
   readonly url: string;
   readonly port: number;
-  ask(path: string, request?: RequestInit): Promise<Answer>;
+  readonly ask: (path: string, request?: Request) => Promise<Answer>;
 }
 
-export interface Answer {
+interface Request {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+interface Answer {
   readonly status: number;
   readonly json: unknown;
 }
@@ -93,7 +99,7 @@ export async function startServer(
   return { ...command, url, port, ask: async (path, request) => await ask(`${url}${path}`, request) };
 }
 
-async function ask(url: string, { headers, ...request }: RequestInit = {}): Promise<Answer> {
+async function ask(url: string, { headers, ...request }: Request = {}): Promise<Answer> {
   const response = await fetch(url, {
     ...request,
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", ...headers },

@@ -18,7 +18,7 @@ export function textLog(write: (line: string) => void): DestinationStream {
   return { write: (line) => write(`${textLine(line)}\n`) };
 }
 
-export function textLine(json: string): string {
+function textLine(json: string): string {
   const entry = JSON.parse(json) as Entry;
   const fields = Object.entries(entry)
     .filter(([name]) => !LEFT_OUT.has(name))
