@@ -55,7 +55,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   hangUpWhenClosing(app);
   admit(app, deps);
   addRoutes(app, deps);
-  addStream(app, { serverId, routes: addRoutes(createApp(deps), deps) });
+  // Topics are addresses as the routes know them.
+  addStream(app, { serverId, routes: addRoutes(createApp({ ...deps, basePath: "" }), deps) });
   addAbout(app, deps.about ?? { mode: "dev", environmentName: null });
   const probe = { config: { access: "probe" } } as const;
   app.get(

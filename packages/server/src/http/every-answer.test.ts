@@ -15,7 +15,8 @@ let app: FastifyInstance;
 
 function create(deps: { readonly basePath?: string } = {}): FastifyInstance {
   const logger = { error: () => {} };
-  return createApi({ scheduler: {} as Scheduler, serverId: "server-1", logger, token: TOKEN, ...deps });
+  const scheduler = { overview: async () => ({ available: 1 }) } as unknown as Scheduler;
+  return createApi({ scheduler, serverId: "server-1", logger, token: TOKEN, ...deps });
 }
 
 beforeEach(() => {
@@ -42,6 +43,17 @@ describe("below a base path", () => {
     expect(await codeOf({ url: "/readyz" })).toBe("NO_SUCH_ROUTE");
     expect(await codeOf({ url: "/api/v1/about", headers: BEARER })).toBe("NO_SUCH_ROUTE");
     expect(await codeOf({ url: "/signalboxes/readyz" })).toBe("NO_SUCH_ROUTE");
+  });
+
+  test("the stream tells what the routes answer, whatever the path is", async () => {
+    await app.close();
+    app = create({ basePath: "/api" });
+    const { url } = await listenOnLoopback(app, 37_510);
+
+    const response = await fetch(`${url}/api/api/v1/stream?topic=overview`, { headers: BEARER });
+
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(await saidUntil(response, /event: (change|trouble)/)).toContain("event: change");
   });
 
   test("the token is asked for", async () => {
@@ -94,6 +106,16 @@ describe("every answer", () => {
     expect(problemSchema.parse(JSON.parse(answer.split("\r\n\r\n")[1] ?? ""))).toMatchObject({ code });
   });
 });
+
+async function saidUntil(response: Response, wanted: RegExp): Promise<string> {
+  let said = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    said += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (wanted.test(said)) break;
+  }
+  return said;
+}
 
 /** Sends what is no request, and reads until the server hangs up. */
 async function exchange(port: number, text: string): Promise<string> {
