@@ -9,15 +9,15 @@ import { EXIT, type ExitCode } from "../cli/exit-code.ts";
 import type { Output } from "../cli/output.ts";
 import { createApi } from "../http/create-api.ts";
 import { type Listening, listenAt } from "../http/listen.ts";
-import type { Readiness } from "../http/routes/probes.ts";
 import { logEvents } from "../telemetry/log-events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { VERSION } from "../version.ts";
 import { listenForLeave } from "./leave-signals.ts";
 import { loadTasks } from "./load-tasks.ts";
-import { type LoopWatch, loopsAreReady, watchLoops } from "./loop-watch.ts";
+import { type LoopWatch, watchLoops } from "./loop-watch.ts";
 import { openSchedulers, type Schedulers } from "./open-schedulers.ts";
+import { judgeReadiness } from "./readiness.ts";
 import { schemaProblem } from "./schema-problem.ts";
 import type { ServeSettings } from "./serve-settings.ts";
 import { textLog } from "./text-log.ts";
@@ -86,19 +86,17 @@ function apiOf(station: Station): FastifyInstance {
     serverId: randomUUID(),
     logger,
     metrics,
-    readiness: () => readinessOf(station),
+    readiness: () =>
+      judgeReadiness({
+        health: station.instance.health(),
+        loops: station.loops.states(performance.now()),
+        leaving: station.leaving,
+      }),
     token: settings.token,
     basePath: settings.basePath,
     ...(settings.trustedProxies === null ? {} : { trustedProxies: settings.trustedProxies }),
     about: { mode: "serve", environmentName: settings.environmentName },
   });
-}
-
-function readinessOf({ instance, loops, leaving }: Station): Readiness {
-  const { ready, problems } = instance.health();
-  const states = loops.states(performance.now());
-  if (leaving) return { ready: false, problems: [...new Set([...problems, "DRAINING"])], loops: states };
-  return { ready: ready && loopsAreReady(states), problems, loops: states };
 }
 
 /** Null: the schema is the one of this version. */
