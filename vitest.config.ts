@@ -65,6 +65,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           // The tests wait for the database more than they compute.
           maxWorkers: 2,
+          // Each file has a database of its own, and to load the same modules for each takes as long as many of them run.
+          isolate: false,
           include: [
             "packages/*/src/**/*.db.test.ts",
             "examples/*/**/*.db.test.ts",

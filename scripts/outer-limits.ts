@@ -108,9 +108,56 @@ export const PROCESS_LIMITS: readonly Limit[] = [
 export const SERVER_LIMITS: readonly Limit[] = [
   {
     what: "body of a request",
-    file: `${SERVER}/http/create-api.ts`,
+    file: `${SERVER}/http/server-limits.ts`,
     name: "BODY_LIMIT_BYTES",
     unit: "bytes",
+  },
+  {
+    what: "address of a request, with its query",
+    file: `${SERVER}/http/server-limits.ts`,
+    name: "LONGEST_ADDRESS",
+    unit: "characters",
+  },
+  {
+    what: "headers of a request",
+    file: `${SERVER}/http/server-limits.ts`,
+    name: "HEADER_BYTES",
+    unit: "bytes",
+  },
+  {
+    what: "until the headers of a request are there",
+    file: `${SERVER}/http/server-limits.ts`,
+    name: "HEADERS_WITHIN_MS",
+    unit: "ms",
+  },
+  {
+    what: "until a request is there",
+    file: `${SERVER}/http/server-limits.ts`,
+    name: "REQUEST_WITHIN_MS",
+    unit: "ms",
+  },
+  {
+    what: "a connection on which nothing is said",
+    file: `${SERVER}/http/server-limits.ts`,
+    name: "SILENT_CONNECTION_MS",
+    unit: "ms",
+  },
+  {
+    what: "the token of a server, at least",
+    file: `${SERVER}/http/token.ts`,
+    name: "SHORTEST_TOKEN",
+    unit: "characters",
+  },
+  {
+    what: "a session of a browser",
+    file: `${SERVER}/http/session-cookie.ts`,
+    name: "SESSION_MS",
+    unit: "ms",
+  },
+  {
+    what: "clients whose rate is remembered",
+    file: `${SERVER}/http/rate-limit.ts`,
+    name: "MOST_CLIENTS",
   },
   {
     what: "first port that is tried, default",

@@ -95,10 +95,11 @@ export function goodArguments(
   const run = (): null => null;
   return {
     migrate: [],
+    migrations: [],
     start: [],
     stop: [],
     health: [],
-    overview: [],
+    overview: [{ countUpTo: 1 }],
     enqueue: [SPEC, { transaction, idempotencyKey: "one" }],
     enqueueMany: [[SPEC], many],
     cancel: [ID, asked],
@@ -125,6 +126,8 @@ export function goodArguments(
     searchLog: [ID, { search: "x", from: 0, limit: 1 }],
     followLog: [ID, follow],
     setRunLimit: [ID, 1],
+    drainInstance: [ID, asked],
+    callInstanceBack: [ID],
     checkInvariants: [{ since: new Date() }],
     setQueue: ["q", { limit: 1, weight: 1 }],
     pause: [{ queue: "q" }, asked],

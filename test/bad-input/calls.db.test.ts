@@ -170,6 +170,7 @@ describe.each(BAD_TEXT)("$name", ({ text, problem }) => {
       () => scheduler.pause({ queue: "default" }, { by: text }),
       () => scheduler.resume({ queue: "default" }, { by: text }),
       () => scheduler.releaseReservation("orders", { by: text }),
+      () => scheduler.drainInstance(scheduler.instanceId, { by: text }),
     ])
       expect(await refusal(call)).toEqual(["INVALID_TEXT", `by: ${problem}`]);
     for (const call of [

@@ -1,8 +1,9 @@
 /** The methods of the client, one request each. */
 
+import { aboutSchema } from "./about.ts";
 import { changedSchema } from "./asked.ts";
 import { cancelAnswerSchema, cancelCountsSchema } from "./cancel.ts";
-import type { ReadCalls, RuleCalls, TaskRunCalls } from "./client.ts";
+import type { ClusterCalls, RuleCalls, TaskRunCalls } from "./client.ts";
 import { createdTaskSchema, createdTasksSchema } from "./create-task.ts";
 import { addressOf, NOTHING, type Send } from "./exchange.ts";
 import { explanationSchema } from "./explanation.ts";
@@ -20,6 +21,7 @@ import { attemptPageSchema, taskRunDetailSchema, taskRunPageSchema } from "./tas
 const TASK_RUNS = "/api/v1/task-runs";
 const RUNS = "/api/v1/runs";
 const RESOURCES = "/api/v1/resources";
+const DRAIN = "/api/v1/instances/:id/drain";
 const STOP = "/api/v1/tasks/:id/stops/:code";
 
 /** The server searches for up to 15 s. */
@@ -80,7 +82,7 @@ export function ruleCalls(send: Send): RuleCalls {
   };
 }
 
-export function readCalls(send: Send): ReadCalls {
+export function clusterCalls(send: Send): ClusterCalls {
   return {
     listRuns: async (query) => await send(runPageSchema, { path: addressOf(RUNS, [], query) }),
     getRun: async (runId) => await send(runDetailSchema, { path: addressOf(`${RUNS}/:id`, [runId]) }),
@@ -93,6 +95,11 @@ export function readCalls(send: Send): ReadCalls {
     listInstances: async () => await send(instanceListSchema, { path: "/api/v1/instances" }),
     getInstance: async (instanceId) =>
       await send(instanceDetailSchema, { path: addressOf("/api/v1/instances/:id", [instanceId]) }),
+    drainInstance: async (instanceId, request = {}) =>
+      await send(changedSchema, { path: addressOf(DRAIN, [instanceId]), body: request }),
+    callInstanceBack: async (instanceId) =>
+      await send(changedSchema, { method: "DELETE", path: addressOf(DRAIN, [instanceId]) }),
+    about: async () => await send(aboutSchema, { path: "/api/v1/about" }),
     overview: async () => await send(overviewSchema, { path: "/api/v1/overview" }),
     health: async () => await send(healthSchema, { path: "/healthz" }),
   };

@@ -119,6 +119,18 @@ test("a token goes with every request, and none where none is given", async () =
   expect(tokens).toEqual(["Bearer s3cret", undefined]);
 });
 
+test("a server below a path is asked there", async () => {
+  const asked: (string | undefined)[] = [];
+  const baseUrl = await serve(({ url }) => {
+    asked.push(url);
+    return { status: 204, body: "" };
+  });
+
+  await createClient(`${baseUrl}/signalbox/`).setQueue("mail", { limit: 1 });
+
+  expect(asked).toEqual(["/signalbox/api/v1/queues/mail"]);
+});
+
 test("a name that would lead to another address is not sent", async () => {
   const client = createClient("http://127.0.0.1:1");
 

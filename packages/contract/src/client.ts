@@ -1,10 +1,11 @@
 /** A typed client on `fetch`. Every answer is read through its schema; every failure is one of two errors. */
 
+import type { About } from "./about.ts";
 import type { Asked, Changed } from "./asked.ts";
 import type { CancelAnswer, CancelCounts, CancelMany, CancelRequest } from "./cancel.ts";
-import { readCalls, ruleCalls, taskRunCalls } from "./client-calls.ts";
+import { clusterCalls, ruleCalls, taskRunCalls } from "./client-calls.ts";
 import type { CreatedTask, CreatedTasks, CreateTasks, TaskSpec } from "./create-task.ts";
-import { createSender } from "./exchange.ts";
+import { createSender, openStream } from "./exchange.ts";
 import type { Explanation } from "./explanation.ts";
 import type { Health } from "./health.ts";
 import type { InstanceDetail, InstanceList } from "./instance.ts";
@@ -16,6 +17,7 @@ import type { Retried, RetryCounts, RetryMany, RetryRequest } from "./retry.ts";
 import type { QueueChange, Rate, RulesInForce, RulesQuery } from "./rules.ts";
 import type { RunDetail, RunPage, RunQuery } from "./run.ts";
 import type { AttemptPage, AttemptQuery, TaskRunDetail, TaskRunPage, TaskRunQuery } from "./task-run.ts";
+import type { StreamEvent } from "./watch.ts";
 import type { Pausable, Windowed, WindowSpec } from "./window.ts";
 
 export interface ClientOptions {
@@ -37,8 +39,13 @@ export interface CreateOptions {
  * Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer); with a
  * `TypeError` what cannot be sent: no JSON, or a name that cannot be part of an address (empty, "." or "..").
  */
-export interface Client extends TaskRunCalls, RuleCalls, ReadCalls {
+export interface Client extends TaskRunCalls, RuleCalls, ClusterCalls {
   readonly baseUrl: string;
+  /**
+   * Follows topics: paths of GET routes without `/api/v1/`, such as "overview" or "task-runs?status=RUNNING". Each is told
+   * whole at first, then what has changed. Ends with the connection, or when `signal` is aborted.
+   */
+  watch(topics: readonly string[], options?: { readonly signal?: AbortSignal }): AsyncIterable<StreamEvent>;
 }
 
 export interface TaskRunCalls {
@@ -80,7 +87,7 @@ export interface RuleCalls {
   releaseReservation(resource: string, request?: Asked): Promise<Changed>;
 }
 
-export interface ReadCalls {
+export interface ClusterCalls {
   listRuns(query?: RunQuery): Promise<RunPage>;
   /** Takes a full id; so does `getInstance`. */
   getRun(runId: string): Promise<RunDetail>;
@@ -91,13 +98,24 @@ export interface ReadCalls {
   getResource(resource: string): Promise<ResourceDetail>;
   listInstances(): Promise<InstanceList>;
   getInstance(instanceId: string): Promise<InstanceDetail>;
+  /** Asks it to claim nothing more; what it runs goes on. */
+  drainInstance(instanceId: string, request?: Asked): Promise<Changed>;
+  callInstanceBack(instanceId: string): Promise<Changed>;
   overview(): Promise<Overview>;
+  about(): Promise<About>;
   health(): Promise<Health>;
 }
 
-/** `baseUrl` is the server's address without a path: http://127.0.0.1:7410 */
+/** `baseUrl` is the server's address, with the path below which it serves if there is one: http://127.0.0.1:7410 */
 export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
   const base = baseUrl.replace(/\/+$/, "");
-  const send = createSender({ base, timeoutMs: options.timeoutMs ?? 10_000, token: options.token ?? null });
-  return { baseUrl: base, ...taskRunCalls(send), ...ruleCalls(send), ...readCalls(send) };
+  const sender = { base, timeoutMs: options.timeoutMs ?? 10_000, token: options.token ?? null };
+  const send = createSender(sender);
+  return {
+    baseUrl: base,
+    ...taskRunCalls(send),
+    ...ruleCalls(send),
+    ...clusterCalls(send),
+    watch: (topics, { signal } = {}) => openStream(sender, topics, signal),
+  };
 }

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { ProblemError, UnreachableError } from "./client-error.ts";
 import { problemSchema } from "./problem.ts";
+import { eventsOf, type StreamEvent } from "./watch.ts";
 
 interface Call {
   readonly path: string;
@@ -67,10 +68,36 @@ async function exchange(
   path: string,
   request: RequestInit,
 ): Promise<{ readonly status: number; readonly json: unknown }> {
-  try {
-    const response = await fetch(new URL(path, base), request);
+  return await heard(base, async () => {
+    const response = await fetch(new URL(`${base}${path}`), request);
     const { status } = response;
     return { status, json: status === 204 ? undefined : await response.json() };
+  });
+}
+
+/** What goes on for as long as both want; no patience ends it. */
+export async function* openStream(
+  { base, token }: Pick<SenderOptions, "base" | "token">,
+  topics: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamEvent> {
+  const query = new URLSearchParams(topics.map((topic): [string, string] => ["topic", topic]));
+  const request = { ...requestOf({}, token), ...(signal === undefined ? {} : { signal }) };
+  const address = `${base}/api/v1/stream?${query.toString()}`;
+  const response = await heard(base, async () => await fetch(new URL(address), request));
+  if (!response.ok || response.body === null) {
+    throw refusal(
+      base,
+      response.status,
+      await heard(base, async (): Promise<unknown> => await response.json()),
+    );
+  }
+  yield* eventsOf(base, response.body);
+}
+
+async function heard<Answer>(base: string, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
   } catch (cause) {
     throw new UnreachableError(base, whyNoAnswer(cause), { cause });
   }

@@ -1,6 +1,7 @@
 /** What Signalbox says over the wire. The schemas are its only definition; the types follow from them. */
 
 export { STATUS_NUMBER } from "@signalbox/core/domain";
+export { type About, aboutSchema } from "./about.ts";
 export { type Asked, askedSchema, type Changed, changedSchema } from "./asked.ts";
 export {
   type CancelAnswer,
@@ -15,9 +16,9 @@ export {
 export {
   type Client,
   type ClientOptions,
+  type ClusterCalls,
   type CreateOptions,
   createClient,
-  type ReadCalls,
   type RuleCalls,
   type TaskRunCalls,
 } from "./client.ts";
@@ -116,6 +117,19 @@ export {
   runQuerySchema,
   runSchema,
 } from "./run.ts";
+export { type SessionRequest, sessionRequestSchema } from "./session.ts";
+export {
+  type StreamBody,
+  type StreamChange,
+  type StreamHello,
+  type StreamRows,
+  type StreamTrouble,
+  streamBodySchema,
+  streamChangeSchema,
+  streamHelloSchema,
+  streamRowsSchema,
+  streamTroubleSchema,
+} from "./stream.ts";
 export {
   type AttemptPage,
   type AttemptQuery,
@@ -130,4 +144,5 @@ export {
   taskRunQuerySchema,
   taskRunSchema,
 } from "./task-run.ts";
+export type { StreamEvent } from "./watch.ts";
 export type { Pausable, Pause, Windowed, WindowSpec } from "./window.ts";

@@ -13,6 +13,10 @@ export const instanceView = z.object({
   startedAt: instant,
   beatAt: instant,
   leaseUntil: instant,
+  /** Who has asked it to drain, when and why; null: nobody. */
+  drainRequest: z
+    .object({ since: instant, by: z.string().nullable(), reason: z.string().nullable() })
+    .nullable(),
 });
 
 export const instanceListSchema = z.object({ computedAt: instant, instances: z.array(instanceView) });

@@ -1,6 +1,7 @@
 /** The schemas by the names under which the description of the API has them; they are those of their types. */
 
 import type { z } from "zod";
+import { aboutSchema } from "./about.ts";
 import { askedSchema, changedSchema } from "./asked.ts";
 import { cancelAnswerSchema, cancelCountsSchema, cancelManySchema, cancelRequestSchema } from "./cancel.ts";
 import { count } from "./count.ts";
@@ -24,12 +25,14 @@ import {
   windowsChangeSchema,
 } from "./rules.ts";
 import { runDetailSchema, runLimitSchema, runPageSchema, runSchema } from "./run.ts";
+import { sessionRequestSchema } from "./session.ts";
 import { runStatus, taskRunStatus, taskStatus } from "./status.ts";
 import { attemptPageSchema, taskRunDetailSchema, taskRunPageSchema, taskRunSchema } from "./task-run.ts";
 import { waitingCause, waitingCode } from "./waiting-cause.ts";
 import { pausable, pause, windowed, windowSpec } from "./window.ts";
 
 export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  About: aboutSchema,
   Asked: askedSchema,
   AttemptPage: attemptPageSchema,
   Blocker: blocker,
@@ -76,6 +79,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   RunLimit: runLimitSchema,
   RunPage: runPageSchema,
   RunStatus: runStatus,
+  SessionRequest: sessionRequestSchema,
   Stop: stopSchema,
   TaskRun: taskRunSchema,
   TaskRunDetail: taskRunDetailSchema,

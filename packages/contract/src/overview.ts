@@ -5,6 +5,8 @@ import { waitingCode } from "./waiting-cause.ts";
 
 export const overviewSchema = z.object({
   computedAt: instant,
+  /** Where each count ends: as many as this means as many or more. */
+  countedUpTo: z.int(),
   /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: nobody has looked yet. */
   waiting: z.partialRecord(z.enum([...waitingCode.options, "NOT_EVALUATED"]), z.int()),
   available: z.int(),

@@ -60,6 +60,7 @@ export type {
   EnqueueManyOptions,
   EnqueueOptions,
   FollowLogOptions,
+  OverviewOptions,
   ReadLogOptions,
   ReadRulesOptions,
   Scheduler,
@@ -96,3 +97,4 @@ export type {
 } from "./executors/process/running-process.ts";
 export type { StandardSchema } from "./executors/standard-schema.ts";
 export type { InvariantReport, InvariantViolation } from "./store/invariants/check.ts";
+export type { MigrationReport } from "./store/migrations/migration-report.ts";

@@ -7,7 +7,16 @@ test("nothing set is nothing given", () => {
     directUrl: null,
     pgBinDir: null,
     serverUrl: null,
+    token: null,
+    tokenFile: null,
+    host: null,
     port: null,
+    basePath: "",
+    trustedProxies: null,
+    environmentName: null,
+    instanceName: null,
+    logLevel: "info",
+    logFormat: null,
     color: null,
     ci: false,
     unicode: true,
@@ -41,3 +50,40 @@ test.each([
 ])("symbols with %o", (env, unicode) => {
   expect(readConfig(env).unicode).toBe(unicode);
 });
+
+test.each([
+  ["", ""],
+  ["/", ""],
+  ["/signalbox", "/signalbox"],
+  ["/tools/signalbox/", "/tools/signalbox"],
+])("the base path %j is %j", (text, basePath) => {
+  expect(readConfig({ SIGNALBOX_BASE_PATH: text }).basePath).toBe(basePath);
+});
+
+test.each([["signalbox"], ["/a//b"], ["/../etc"], ["/a b"], ["/a?b"], ["/%2e"]])(
+  "the base path %s is refused by name",
+  (text) => {
+    expect(() => readConfig({ SIGNALBOX_BASE_PATH: text })).toThrow(`SIGNALBOX_BASE_PATH is "${text}"`);
+  },
+);
+
+test("what a log shows, and how, is one of a few words", () => {
+  expect(readConfig({ SIGNALBOX_LOG_LEVEL: "debug", SIGNALBOX_LOG_FORMAT: "json" })).toMatchObject({
+    logLevel: "debug",
+    logFormat: "json",
+  });
+  expect(() => readConfig({ SIGNALBOX_LOG_LEVEL: "loud" })).toThrow(
+    'SIGNALBOX_LOG_LEVEL is "loud"; give one of trace, debug, info, warn, error',
+  );
+});
+
+test.each([["10.0.0.0/8"], ["127.0.0.1, ::1"], ["fd00::/8,192.0.2.1"]])("proxies can be %s", (text) => {
+  expect(readConfig({ SIGNALBOX_TRUSTED_PROXIES: text }).trustedProxies).toBe(text);
+});
+
+test.each([["true"], ["10.0.0.0/33"], ["10.0.0.0/0"], ["10.0.0.0/8/8"], ["proxy.example"], ["10.0.0.1,,"]])(
+  "proxies cannot be %s",
+  (text) => {
+    expect(() => readConfig({ SIGNALBOX_TRUSTED_PROXIES: text })).toThrow("SIGNALBOX_TRUSTED_PROXIES has");
+  },
+);

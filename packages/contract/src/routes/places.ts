@@ -1,3 +1,4 @@
+import { aboutSchema } from "../about.ts";
 import { askedSchema, changedSchema } from "../asked.ts";
 import { healthSchema } from "../health.ts";
 import { instanceDetailSchema, instanceListSchema } from "../instance.ts";
@@ -73,6 +74,29 @@ export const CLUSTER_ROUTES: readonly GroupedRoute[] = [
     path: "/api/v1/instances/:id",
     summary: "One instance with up to 200 of the task runs that it holds. Takes a full id.",
     answer: instanceDetailSchema,
+  },
+  {
+    name: "drainInstance",
+    method: "POST",
+    path: "/api/v1/instances/:id/drain",
+    summary: "Asks an instance to claim nothing more; what it runs goes on. Takes a full id.",
+    body: askedSchema,
+    bodyOptional: true,
+    answer: changedSchema,
+  },
+  {
+    name: "callInstanceBack",
+    method: "DELETE",
+    path: "/api/v1/instances/:id/drain",
+    summary: "Takes that back, for as long as it has not left.",
+    answer: changedSchema,
+  },
+  {
+    name: "about",
+    method: "GET",
+    path: "/api/v1/about",
+    summary: "What this server is called, and what time it is there.",
+    answer: aboutSchema,
   },
   {
     name: "health",

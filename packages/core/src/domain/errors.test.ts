@@ -10,7 +10,7 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
   RUN_NOT_FOUND: [{ runId: "0199" }, "No run has the id 0199"],
   INSTANCE_NOT_FOUND: [
     { instanceId: "0199" },
-    "No instance has the id 0199; one that has ended is forgotten after a while",
+    "No instance has the id 0199; a dead one is forgotten after a while",
   ],
   UNKNOWN_EXECUTOR: [
     { kind: "mail", known: ["echo", "sql"] },

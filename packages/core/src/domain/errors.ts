@@ -55,7 +55,7 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
     `More than one task run begins with ${prefix} (${matches.join(", ")}); give more of the id`,
   RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shownName(runId)}`,
   INSTANCE_NOT_FOUND: ({ instanceId }) =>
-    `No instance has the id ${shownName(instanceId)}; one that has ended is forgotten after a while`,
+    `No instance has the id ${shownName(instanceId)}; a dead one is forgotten after a while`,
   UNKNOWN_EXECUTOR: ({ kind, known }) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>

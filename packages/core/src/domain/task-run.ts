@@ -72,6 +72,8 @@ export interface TaskRunPage {
 /** What stands where, at a glance. Counts only what is open: the finished are history. */
 export interface Overview {
   readonly computedAt: Date;
+  /** Where each count ends: as many as this means as many or more. */
+  readonly countedUpTo: number;
   /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: no pass has looked yet. */
   readonly waiting: Readonly<Partial<Record<WaitingCode, number>>>;
   readonly available: number;
@@ -92,4 +94,10 @@ export interface InstanceView {
   readonly startedAt: Date;
   readonly beatAt: Date;
   readonly leaseUntil: Date;
+  /** Who has asked it to drain, when and why; null: nobody, it is LIVE or leaves by itself. */
+  readonly drainRequest: {
+    readonly since: Date;
+    readonly by: string | null;
+    readonly reason: string | null;
+  } | null;
 }

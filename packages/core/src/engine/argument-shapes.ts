@@ -7,6 +7,7 @@ import type {
   EnqueueManyOptions,
   EnqueueOptions,
   FollowLogOptions,
+  OverviewOptions,
   ReadLogOptions,
   ReadRulesOptions,
 } from "./scheduler-face.ts";
@@ -26,5 +27,6 @@ export const SEARCH_LOG_OPTIONS: Shape = objectOf<LogSearchOptions>(
 );
 export const ATTEMPT_OPTIONS: Shape = objectOf<AttemptFilter>({ limit: number, before: number });
 export const READ_RULES_OPTIONS: Shape = objectOf<ReadRulesOptions>({ limit: number });
+export const OVERVIEW_OPTIONS: Shape = objectOf<OverviewOptions>({ countUpTo: number });
 export const FOLLOW_LOG_OPTIONS: Shape = objectOf<FollowLogOptions>({ from: number, signal: abortSignal });
 export const CHECK_OPTIONS: Shape = objectOf<{ readonly since?: Date }>({ since: instant });

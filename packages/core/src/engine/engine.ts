@@ -69,13 +69,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { pool, settings, wakeups } = deps;
   const emit = settings.onEvent === unheard ? unheard : deps.emit;
   const wake = (loop: LoopName): void => loops[loop].wake();
-  const memberships = new Memberships({
-    pool,
-    settings,
-    emit,
-    onRenewed: () => wake("reconciler"),
-    onLost: () => wake("joiner"),
-  });
+  const memberships = membershipsOf({ ...deps, emit }, wake);
   const settler = createSettler({ pool, batchSize: settings.batchSize, emit });
   const logs = createLogWriter({ pool, emit, onStored: () => wakeups.send("signalbox_log") });
   const processes = createProcesses();
@@ -125,6 +119,20 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     health: health.read,
   };
+}
+
+function membershipsOf({ pool, settings, emit }: EngineDeps, wake: (loop: LoopName) => void): Memberships {
+  return new Memberships({
+    pool,
+    settings,
+    emit,
+    onRenewed: () => wake("reconciler"),
+    onCalledBack: () => {
+      wake("claimer");
+      wake("poller");
+    },
+    onLost: () => wake("joiner"),
+  });
 }
 
 async function joinOrEnd(memberships: Memberships): Promise<void> {

@@ -6,7 +6,7 @@ import type { Emit } from "./telemetry.ts";
 
 /**
  * `NOT_STARTED`: before `start`, and after `stop`. `NO_LEASE`: it lost its lease and has not joined again.
- * `DRAINING`: it was told to stop. `EVENT_LOOP_LAG`: something kept the process busy for more than a second.
+ * `DRAINING`: it was told to stop, or somebody has asked it to drain. `EVENT_LOOP_LAG`: something kept the process busy for more than a second.
  * `SLOTS_STUCK`: at least half of its slots are taken by executions that ignore their signal.
  */
 export type HealthProblem = "NOT_STARTED" | "NO_LEASE" | "DRAINING" | "EVENT_LOOP_LAG" | "SLOTS_STUCK";
@@ -72,7 +72,7 @@ export function keepHealth(deps: {
     },
     read: () =>
       judgeHealth({
-        state,
+        state: state === "started" && memberships.isDrained ? "draining" : state,
         hasLease: memberships.current?.lease.isTrusted() === true,
         isLagging: selfWatch.isLagging(),
         slots,

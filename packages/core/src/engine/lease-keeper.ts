@@ -4,6 +4,7 @@ import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { settle } from "../domain/settlement.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { LeaseSource } from "../executors/process/running-process.ts";
+import type { Renewed } from "../store/instances/renew.ts";
 import type { HeldClaim } from "./held-claims.ts";
 import { newLeaseBuffer, openLeaseMemory } from "./lease-memory.ts";
 import type { LeaseRenewer } from "./lease-renewer.ts";
@@ -20,7 +21,7 @@ export interface LeaseKeeperOptions {
   readonly renewer: LeaseRenewer;
   /** Of the server that answered, before either of the others is called. */
   readonly onTimeline: (timeline: number) => void;
-  readonly onRenewed: (tookMs: number) => void;
+  readonly onRenewed: (state: Renewed["state"], tookMs: number) => void;
   /** A beat failed; the lease is trusted for so long without a good one. */
   readonly onFailed: (error: unknown, trustedForMs: number) => void;
   /** Called once: everything must be given up now, before the lease ends in the database. */
@@ -63,7 +64,7 @@ export function keepLease(options: LeaseKeeperOptions): LeaseKeeper {
     switch (message.kind) {
       case "renewed":
         options.onTimeline(message.timeline);
-        return options.onRenewed(message.tookMs);
+        return options.onRenewed(message.state, message.tookMs);
       case "lost":
         options.onTimeline(message.timeline);
         return lose();

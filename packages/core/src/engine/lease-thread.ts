@@ -11,7 +11,7 @@ import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { line } from "../executors/process/warden-messages.ts";
 import { openPool } from "../store/database.ts";
-import { renewOnce } from "../store/instances/renew.ts";
+import { type Renewed, renewOnce } from "../store/instances/renew.ts";
 import { type LeaseMemory, openLeaseMemory } from "./lease-memory.ts";
 import { type WatchRequest, watchOverdue } from "./overdue-watch.ts";
 
@@ -25,7 +25,12 @@ export interface LeaseThreadData {
 export type LeaseOrder = { readonly instanceId: InstanceId; readonly memory: SharedArrayBuffer } | null;
 
 export type LeaseMessage = { readonly instanceId: InstanceId } & (
-  | { readonly kind: "renewed"; readonly timeline: number; readonly tookMs: number }
+  | {
+      readonly kind: "renewed";
+      readonly state: Renewed["state"];
+      readonly timeline: number;
+      readonly tookMs: number;
+    }
   | { readonly kind: "lost"; readonly timeline: number }
   | { readonly kind: "failed"; readonly message: string; readonly code: string | null }
   /** What is overdue could not be settled here. */
@@ -138,7 +143,7 @@ async function beat(of: Life): Promise<void> {
     if (renewed === null) return tell({ kind: "lost", instanceId, timeline: pool.newestTimeline() });
     of.memory.renewed(sentAtMs);
     tellWardens(instanceId, sentAtMs);
-    tell({ kind: "renewed", instanceId, timeline: renewed.timeline, tookMs: monotonicMs() - sentAtMs });
+    tell({ kind: "renewed", instanceId, ...renewed, tookMs: monotonicMs() - sentAtMs });
   } catch (error) {
     tellFailed("failed", instanceId, error);
   }

@@ -98,7 +98,7 @@ export function claimerLoop(parts: EngineParts): Loop {
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
       const life = memberships.current;
-      if (life === null) return "rest";
+      if (life === null || !memberships.mayClaim) return "rest";
       const { instanceId, held, lease } = life;
       const { slots } = memberships;
       // Half of them at most: while the ends of these are recorded, the others are claimed.
@@ -112,7 +112,7 @@ export function claimerLoop(parts: EngineParts): Loop {
         front,
         held,
         // What comes while the instance leaves is not started: it goes back unharmed.
-        isTrusted: () => lease.isTrusted() && !memberships.leaving,
+        isTrusted: () => lease.isTrusted() && memberships.mayClaim,
       });
       const isBounded = front.wasBounded();
       beginExecutions(parts, life, claimed);
@@ -137,9 +137,9 @@ export function pollerLoop(parts: EngineParts): Loop {
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
       const life = memberships.current;
-      if (life === null || kinds.length === 0) return "rest";
+      if (life === null || kinds.length === 0 || !memberships.mayClaim) return "rest";
       const { instanceId, held, lease } = life;
-      const isTrusted = (): boolean => lease.isTrusted() && !memberships.leaving;
+      const isTrusted = (): boolean => lease.isTrusted() && memberships.mayClaim;
       const taken = await takeDueOnce({ pool, instanceId, kinds, held, isTrusted });
       beginExecutions(parts, life, taken);
       // The first that has answered wakes us.

@@ -27,6 +27,8 @@ export interface MembershipDeps {
   readonly settings: SchedulerSettings;
   readonly emit: Emit;
   readonly onRenewed: () => void;
+  /** It was drained, and may claim again. */
+  readonly onCalledBack: () => void;
   readonly onLost: () => void;
 }
 
@@ -37,6 +39,8 @@ export class Memberships {
   #former: HeldClaims[] = [];
   /** From now on nothing is to be started. */
   leaving = false;
+  /** Somebody has asked this life to drain; that can be taken back. */
+  #isDrained = false;
   #timeline: number | null = null;
   #renewer: LeaseRenewer | null = null;
 
@@ -50,6 +54,15 @@ export class Memberships {
 
   get #lives(): readonly HeldClaims[] {
     return [...this.#former, ...(this.#current === null ? [] : [this.#current.held])];
+  }
+
+  /** Whether it may take what nobody runs yet. */
+  get mayClaim(): boolean {
+    return !this.leaving && !this.#isDrained;
+  }
+
+  get isDrained(): boolean {
+    return this.#isDrained;
   }
 
   get executing(): number {
@@ -92,8 +105,9 @@ export class Memberships {
       beatMs,
       begunAtMs,
       onTimeline: (answeredOn) => this.#saw(answeredOn),
-      onRenewed: (tookMs) => {
+      onRenewed: (state, tookMs) => {
         emit({ type: "lease.renewed", instanceId, tookMs });
+        this.#heard(state);
         onRenewed();
       },
       onFailed: (error, trustedForMs) =>
@@ -102,6 +116,7 @@ export class Memberships {
       onOverdue: (taskRunId) => this.#tellOverdue(taskRunId),
       onOverdueFailed: (error) => emit({ type: "loop.failed", loop: "overdue watch", error }),
     });
+    this.#isDrained = false;
     this.#current = { instanceId, held: new HeldClaims(), lease };
     emit({ type: "instance.joined", instanceId });
   }
@@ -116,6 +131,15 @@ export class Memberships {
     this.#timeline = timeline;
     pool.requireTimeline(timeline);
     if (from !== null && from !== timeline) emit({ type: "timeline.changed", from, to: timeline });
+  }
+
+  /** Every beat says what others make of this life. */
+  #heard(state: "LIVE" | "DRAINING"): void {
+    const wasDrained = this.#isDrained;
+    // One that leaves by itself is DRAINING too, and has said so.
+    this.#isDrained = state === "DRAINING" && !this.leaving;
+    if (this.#isDrained && !wasDrained) this.tellDraining();
+    if (wasDrained && !this.#isDrained) this.#deps.onCalledBack();
   }
 
   tellDraining(): void {

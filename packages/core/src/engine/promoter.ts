@@ -3,17 +3,10 @@
 import type { Promotion } from "../domain/admission.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
+import { gatesOf, mayGoOn, timedWakes } from "../domain/promotion-wakes.ts";
 import { settleTooSmall } from "../domain/settlement.ts";
-import { type Parking, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
-import {
-  parkingsOf,
-  type WakeKey,
-  wakeOf,
-  wakeRate,
-  wakeResource,
-  wakeRun,
-  wakeWindow,
-} from "../domain/wake.ts";
+import { type Parking, parkingOf } from "../domain/waiting-cause.ts";
+import { parkingsOf, type WakeKey, wakeOf, wakeResource } from "../domain/wake.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { takeGateLock, tryGateLock } from "../store/holds/gate-lock.ts";
 import { takeRateSlots } from "../store/holds/rates.ts";
@@ -30,7 +23,6 @@ import {
   type WaitingCandidate,
 } from "../store/task-runs/candidates.ts";
 import { demoteClosed, demoteStrays } from "../store/task-runs/demote.ts";
-import type { ParkedFront } from "../store/task-runs/parked.ts";
 import {
   joinLines,
   leaveLines,
@@ -73,12 +65,6 @@ export type PromotionPass =
       /** It has come to the end of what waits, and of what may not start any more. */
       readonly sweepOver: boolean;
     };
-
-/**
- * A claim wakes those who wait for the share of its run, but one that commits at this moment cannot see whom we park.
- * Its instance may be busy for hours with what it took, and nothing else would wake them.
- */
-const LOOK_AGAIN_MS = 1_000;
 
 const NOTHING_SWEPT: SweptBite = { taskRunIds: [], sweptTo: null };
 
@@ -221,41 +207,6 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   };
 }
 
-/** The last one that was looked at has left this gate: whoever stands behind it may pass too. */
-function mayGoOn(front: ParkedFront, plan: PromotionPlan): boolean {
-  const last = front.taskRunIds.at(-1);
-  // One that could not be judged has left nothing, and the next pass would do no better.
-  if (!front.goesOn || last === undefined || plan.failed.has(last)) return false;
-  const cause = plan.waiting.get(last);
-  if (cause === undefined) return !tookAlone(front, last, plan);
-  const now = parkingOf(cause);
-  return front.blockedOn !== now.blockedOn || front.blockedKey !== now.blockedKey;
-}
-
-/** Whoever has the resource alone keeps out all who stand behind. */
-function tookAlone(front: ParkedFront, taskRunId: TaskRunId, plan: PromotionPlan): boolean {
-  if (front.blockedOn !== "RESOURCE_BUSY") return false;
-  const promotion = plan.promote.find((each) => each.taskRunId === taskRunId);
-  return promotion?.resourceSlots.some(({ name, slot }) => slot === 0 && name === front.blockedKey) === true;
-}
-
-/** Where time alone opens the gate, somebody must look at that time. */
-function timedWakes(plan: PromotionPlan, now: Date): readonly { key: WakeKey; dueAt: Date }[] {
-  return [...plan.waiting.values()].flatMap((cause) => timedWake(cause, now) ?? []);
-}
-
-function timedWake(cause: WaitingCause, now: Date): { key: WakeKey; dueAt: Date } | null {
-  if (cause.code === "WINDOW") {
-    return cause.opensAt === null ? null : { key: wakeWindow(cause.scope), dueAt: cause.opensAt };
-  }
-  if (cause.code === "FAIR_SHARE") {
-    return { key: wakeRun(cause.runId), dueAt: new Date(now.getTime() + LOOK_AGAIN_MS) };
-  }
-  if (cause.code !== "RATE_LIMIT") return null;
-  // Taken and not started yet: it is free one period after its start, which cannot have been before now.
-  return { key: wakeRate(cause.rate), dueAt: cause.freeAt ?? new Date(now.getTime() + cause.perMs) };
-}
-
 /** What follows from who was admitted and who was parked. */
 interface Following {
   readonly taken: readonly Promotion[];
@@ -308,14 +259,6 @@ async function writeFollowing(tx: Transaction, { taken, joins, leaves }: Followi
     takeRateSlots(tx, taken),
     takeHolds(tx, taken),
   ]);
-}
-
-function gatesOf({ limitSlots, resourceSlots, rateSlot }: Promotion): readonly WakeKey[] {
-  return [
-    ...limitSlots.map(({ scope }) => scope),
-    ...resourceSlots.map(({ name }) => wakeResource(name)),
-    ...(rateSlot === null ? [] : [wakeRate(rateSlot.rate)]),
-  ];
 }
 
 interface Move {

@@ -16,9 +16,10 @@ import type { Overview, TaskRunDetail, TaskRunFilter, TaskRunPage } from "../dom
 import type { TaskSpec } from "../domain/task-spec.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
 import type { InvariantReport } from "../store/invariants/check.ts";
+import type { MigrationReport } from "../store/migrations/migration-report.ts";
 import type { InstanceHealth } from "./health.ts";
 import type { Retried } from "./retrier.ts";
-import type { Rules } from "./rule-keeper.ts";
+import type { RuleRequest, Rules } from "./rule-keeper.ts";
 
 /** A `pg` client on which you sent BEGIN, or anything with the same `query`. Never a pool: each statement of that commits by itself. */
 export interface CallerTransaction {
@@ -83,6 +84,12 @@ export interface ReadRulesOptions {
   readonly limit?: number;
 }
 
+/** How far what is open is counted. */
+export interface OverviewOptions {
+  /** From 1 to 10,000,000, the default. Counting takes longer the more there is; a page that asks often needs no more than "10,000 or more". */
+  readonly countUpTo?: number;
+}
+
 /** Who asks for a cancel, and why; recorded with it. */
 export interface CancelOptions {
   readonly by?: string;
@@ -96,6 +103,8 @@ export interface CancelOptions {
 export interface Scheduler extends Rules {
   /** Brings the schema up to date. Safe to call from any number of processes at once. */
   readonly migrate: () => Promise<{ readonly applied: readonly string[] }>;
+  /** What `migrate` has applied and what it would apply, in its order. Only reads. */
+  readonly migrations: () => Promise<readonly MigrationReport[]>;
   /**
    * Joins the cluster: promotes, claims, executes, rescues. Once per scheduler; refused while the schema is not up to
    * date. It may be tried again after it was rejected.
@@ -167,7 +176,7 @@ export interface Scheduler extends Rules {
   /** One instance with up to 200 of the task runs that it holds. Takes a full id. INSTANCE_NOT_FOUND where there is none. */
   readonly getInstance: (instanceId: InstanceId) => Promise<InstanceDetail>;
   /** How much waits at which gate, how much is available and running, and which instances there are. */
-  readonly overview: () => Promise<Overview>;
+  readonly overview: (options?: OverviewOptions) => Promise<Overview>;
   /** What a task run has printed, from `from` on: whole entries, at most `limit` (default 100). Takes a full id or a unique prefix. */
   readonly readLog: (id: string, options?: ReadLogOptions) => Promise<LogPage>;
   /** The same as it grows. Ends when the task run has ended and all was given, or when `signal` is aborted. */
@@ -179,6 +188,14 @@ export interface Scheduler extends Rules {
   readonly searchLog: (id: string, options: LogSearchOptions) => Promise<LogSearch>;
   /** In force when it resolves; whoever is above a lowered limit already stays. 0: unlimited. */
   readonly setRunLimit: (runId: RunId, limit: number) => Promise<void>;
+  /**
+   * Asks an instance to claim nothing more, in whichever process it runs: what it runs goes on, and when that has ended it can be
+   * stopped without harm. Takes its full id. Counts from its next look; its own `health` says so with its next beat. False: it was
+   * draining before, or is dead.
+   */
+  readonly drainInstance: (instanceId: InstanceId, request?: RuleRequest) => Promise<boolean>;
+  /** Takes that back. False: nobody had asked it, it leaves by itself, or it is dead. */
+  readonly callInstanceBack: (instanceId: InstanceId) => Promise<boolean>;
   /**
    * Looks for broken promises in the database, in the open work and in what began or ended since `since`
    * (default: an hour ago). Reads only.

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
-import { requireInstant } from "../domain/filter.ts";
+import { requireInstant, requireWithin } from "../domain/filter.ts";
 import { asStored, isUuid } from "../domain/ids.ts";
 import { requireId, requireOptions } from "../domain/require-shape.ts";
 import { isGiven } from "../domain/shape.ts";
@@ -16,16 +16,20 @@ import { tellDriverError } from "../store/driver-error.ts";
 import { CLOSE_PATIENCE_MS } from "../store/end-client.ts";
 import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants } from "../store/invariants/check.ts";
+import { readAppliedSteps } from "../store/migrations/applied-steps.ts";
 import { migrate } from "../store/migrations/migrate.ts";
+import { reportMigrations } from "../store/migrations/migration-report.ts";
+import { readMigrations } from "../store/migrations/read-migrations.ts";
 import { requireSchema } from "../store/migrations/require-schema.ts";
 import { changeRunLimit } from "../store/runs/limit.ts";
 import { KEEP_PLANS } from "../store/session.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { readTaskRun } from "../store/task-runs/read.ts";
-import { CHECK_OPTIONS, ENQUEUE_MANY_OPTIONS, ENQUEUE_OPTIONS } from "./argument-shapes.ts";
+import { CHECK_OPTIONS, ENQUEUE_MANY_OPTIONS, ENQUEUE_OPTIONS, OVERVIEW_OPTIONS } from "./argument-shapes.ts";
 import { boundedPool, LIST_BOUND, SEARCH_BOUND } from "./bounded-pool.ts";
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
+import { drainer } from "./drainer.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { createSingleEnqueues, type SingleEnqueues } from "./enqueue-together.ts";
 import { notifyInside, prepareEnqueue, requireLimit } from "./enqueuer.ts";
@@ -80,10 +84,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...requests(forCallers, settings, wakeups),
     ...reads(forCallers, settings, follower),
     ...ruleKeeper(forCallers, wakeups, emit),
+    ...drainer(forCallers, wakeups),
   };
 }
 
-type Lifecycle = Pick<Scheduler, "migrate" | "start" | "stop" | "health">;
+type Lifecycle = Pick<Scheduler, "migrate" | "migrations" | "start" | "stop" | "health">;
 
 function lifecycle(deps: EngineDeps, forCallers: Pool, singles: SingleEnqueues): Lifecycle {
   const { settings, wakeups } = deps;
@@ -115,6 +120,7 @@ function lifecycle(deps: EngineDeps, forCallers: Pool, singles: SingleEnqueues):
       if (stopped) throw new SchedulerError("SCHEDULER_STOPPED", { instanceName: settings.name });
       return await told(settings.directUrl, migrate({ url: settings.directUrl }));
     },
+    migrations: async () => reportMigrations(readMigrations(), await readAppliedSteps(forCallers)),
     start: async () => {
       if (starting !== null || stopping !== null) {
         throw new SchedulerError("ALREADY_STARTED", { instanceName: settings.name });
@@ -255,6 +261,8 @@ function requests(
   };
 }
 
+const MOST_COUNTED = 10_000_000;
+
 type Reads = Pick<
   Scheduler,
   | "list"
@@ -284,7 +292,12 @@ function reads(pool: Pool, { queryTimeoutMs }: SchedulerSettings, follower: LogF
     ...resourceReader(lists),
     ...instanceReader(lists),
     ...logReader({ pool, searches, follow: follower.follow }),
-    overview: async () => await lists.snapshot(readOverview),
+    overview: async (options) => {
+      requireOptions("INVALID_ARGUMENT", options, OVERVIEW_OPTIONS);
+      const countUpTo = options?.countUpTo ?? MOST_COUNTED;
+      requireWithin("countUpTo", countUpTo, 1, MOST_COUNTED);
+      return await lists.snapshot(async (tx) => await readOverview(tx, countUpTo));
+    },
   };
 }
 

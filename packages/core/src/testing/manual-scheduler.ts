@@ -71,6 +71,8 @@ export interface ManualScheduler
     | "readLog"
     | "followLog"
     | "checkInvariants"
+    | "drainInstance"
+    | "callInstanceBack"
     | keyof Rules
   > {
   /** Its boot id. */

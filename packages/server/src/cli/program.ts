@@ -5,7 +5,9 @@ import { VERSION } from "../version.ts";
 import type { CancelOptions } from "./commands/cancel.ts";
 import type { DevOptions } from "./commands/dev.ts";
 import type { EnqueueOptions } from "./commands/enqueue.ts";
+import type { MigrateOptions, MigratePlanOptions } from "./commands/migrate.ts";
 import type { RetryOptions } from "./commands/retry.ts";
+import type { ServeOptions } from "./commands/serve.ts";
 import type { StatusOptions } from "./commands/status.ts";
 import type { WhyOptions } from "./commands/why.ts";
 import type { Output } from "./output.ts";
@@ -23,6 +25,8 @@ export function createProgram(output: Output, quiet: boolean, onExit: (exitCode:
       writeErr: (text) => void (quiet || output.note(text.trimEnd())),
     });
   addDev(program, output, onExit);
+  addServe(program, output, onExit);
+  addMigrate(program, output);
   addStatus(program, output);
   addWhy(program, output);
   addEnqueue(program, output);
@@ -46,6 +50,58 @@ function addDev(program: Command, output: Output, onExit: (exitCode: number) => 
       const { dev } = await import("./commands/dev.ts");
       onExit(await dev(options, output));
     });
+}
+
+function addServe(program: Command, output: Output, onExit: (exitCode: number) => void): void {
+  program
+    .command("serve")
+    .description("run an instance and the API on a database of yours, in production; needs SIGNALBOX_TOKEN")
+    .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
+    .option("--port <port>", "the port to listen on (default: 7410)")
+    .option(
+      "--database-url <url>",
+      "the PostgreSQL to work on (default: SIGNALBOX_DATABASE_URL, DATABASE_URL)",
+    )
+    .option(
+      "--tasks <module>",
+      "what this instance can run: a module whose default export is a list of tasks",
+    )
+    .option("--slots <n>", "how many tasks to run at once (default: 10)", wholeNumber(1, 10_000))
+    .option("--migrate", "bring the schema up to date first")
+    .option("--drain <length>", "how long to wait for what runs, after a signal (default: 30s)")
+    .option("--base-path <path>", "what stands before every address, such as /signalbox")
+    .action(async (options: ServeOptions) => {
+      const { serve } = await import("./commands/serve.ts");
+      onExit(await serve(options, output));
+    });
+}
+
+function addMigrate(program: Command, output: Output): void {
+  const migrate = program
+    .command("migrate")
+    .description("the schema: what it has, what it lacks, bring it up to date");
+  const add = (name: string, description: string): Command =>
+    migrate
+      .command(name)
+      .description(description)
+      .option("--database-url <url>", "the PostgreSQL (default: SIGNALBOX_DATABASE_URL, DATABASE_URL)")
+      .option("--json", "print the answer as JSON");
+  add("status", "which migrations are applied and which are left").action(async (options: MigrateOptions) => {
+    const { migrateStatus } = await import("./commands/migrate.ts");
+    await migrateStatus(options, output);
+  });
+  add("plan", "what up would apply; changes nothing")
+    .option("--sql", "print the SQL, not only the names")
+    .action(async (options: MigratePlanOptions) => {
+      const { migratePlan } = await import("./commands/migrate.ts");
+      await migratePlan(options, output);
+    });
+  add("up", "apply what is left; safe to run in several places at once").action(
+    async (options: MigrateOptions) => {
+      const { migrateUp } = await import("./commands/migrate.ts");
+      await migrateUp(options, output);
+    },
+  );
 }
 
 function addStatus(program: Command, output: Output): void {

@@ -25,6 +25,8 @@ export type ApiScheduler = Pick<
   | "getResource"
   | "listInstances"
   | "getInstance"
+  | "drainInstance"
+  | "callInstanceBack"
   | "overview"
   | keyof Rules
 >;

@@ -4,6 +4,7 @@ import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
 import { createApi } from "./create-api.ts";
 import { listenOnLoopback } from "./listen.ts";
+import type { Readiness } from "./routes/probes.ts";
 
 const HOST = "127.0.0.1:7410";
 const TASK_RUNS = "/api/v1/task-runs";
@@ -146,24 +147,26 @@ describe("web pages are kept out", () => {
 });
 
 describe("probes", () => {
-  const probe = async (url: string, isReady?: () => boolean) => {
+  const probe = async (url: string, readiness?: () => Readiness) => {
     const logger = { error: (entry: unknown) => void logged.push(entry) };
     const deps = { scheduler: {} as Scheduler, serverId: "server-1", logger };
-    const app = createApi(isReady === undefined ? deps : { ...deps, isReady });
+    const app = createApi(readiness === undefined ? deps : { ...deps, readiness });
     apps.push(app);
     const { statusCode, payload, headers } = await app.inject({ url, headers: { host: HOST } });
     expect(headers["cache-control"]).toBe("no-store");
     return [statusCode, payload];
   };
+  const ready: Readiness = { ready: true, problems: [], loops: { promoter: "ok" } };
+  const notReady: Readiness = { ready: false, problems: ["DRAINING"], loops: { promoter: "failing" } };
 
-  test("say whether the process lives and whether it is ready, and nothing else", async () => {
-    expect(await probe("/livez", () => false)).toEqual([200, "ok\n"]);
-    expect(await probe("/readyz", () => true)).toEqual([200, "ok\n"]);
-    expect(await probe("/readyz", () => false)).toEqual([503, "not ready\n"]);
+  test("say whether the process lives, and whether it is ready or what is not", async () => {
+    expect(await probe("/livez", () => notReady)).toEqual([200, "ok\n"]);
+    expect(await probe("/readyz", () => ready)).toEqual([200, JSON.stringify(ready)]);
+    expect(await probe("/readyz", () => notReady)).toEqual([503, JSON.stringify(notReady)]);
   });
 
   test("of an API without an instance are ready when it answers", async () => {
-    expect(await probe("/readyz")).toEqual([200, "ok\n"]);
+    expect(await probe("/readyz")).toEqual([200, '{"ready":true,"problems":[],"loops":{}}']);
   });
 });
 

@@ -11,19 +11,27 @@ import {
 import type { Logger } from "pino";
 import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
-import { refuseForeign } from "./loopback-only.ts";
+import { belowBasePath, refuseOutside } from "./base-path.ts";
+import { hangUpWhenClosing } from "./hang-up.ts";
+import { onlyLoopback } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
+import { requireTokenOn } from "./require-token.ts";
+import { type AboutServer, addAbout } from "./routes/about.ts";
 import { addDocumentRoutes } from "./routes/documents.ts";
 import { addInstanceRoutes } from "./routes/instances.ts";
 import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addLogRoutes } from "./routes/logs.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
-import { addProbes } from "./routes/probes.ts";
+import { addProbes, type Readiness } from "./routes/probes.ts";
 import { addQueueRoutes } from "./routes/queues.ts";
 import { addResourceRoutes } from "./routes/resources.ts";
 import { addRuleRoutes } from "./routes/rules.ts";
 import { addRunRoutes } from "./routes/runs.ts";
+import { addSessionRoutes } from "./routes/session.ts";
 import { addTaskRunRoutes } from "./routes/task-runs.ts";
+import { cameByHttps, securityHeaders } from "./security-headers.ts";
+import { refuseLongAddresses, SERVER_LIMITS } from "./server-limits.ts";
+import { addStream } from "./stream/add-stream.ts";
 
 export interface ApiDeps {
   readonly scheduler: ApiScheduler;
@@ -32,28 +40,85 @@ export interface ApiDeps {
   /** Told of what nobody foresaw, with its stack; the client is told nothing of it. */
   readonly logger: Pick<Logger, "error">;
   /** For `/readyz`. Default: ready as soon as it answers. */
-  readonly isReady?: () => boolean;
+  readonly readiness?: () => Readiness;
   /** For `/metrics`, which is not there without. */
   readonly metrics?: ServedMetrics;
+  /** What every caller must know. Default: none, and it answers on loopback only. */
+  readonly token?: string;
+  /** What stands before every address, such as /signalbox. Default: nothing. */
+  readonly basePath?: string;
+  /** Addresses or networks whose X-Forwarded headers are believed. Default: none. */
+  readonly trustedProxies?: string;
+  /** Default: of `dev`, without a name. */
+  readonly about?: AboutServer;
 }
 
-const BODY_LIMIT_BYTES = 1_048_576;
+/** Pages ask every second, and nobody reads more digits. */
+const COUNTED_FOR_A_PAGE = 10_000;
 const LONGEST_NAME_IN_ADDRESS = 4_096;
 
 export function createApi(deps: ApiDeps): FastifyInstance {
-  const { scheduler, serverId, logger } = deps;
+  const { serverId } = deps;
+  const app = createApp(deps);
+  hangUpWhenClosing(app);
+  admit(app, deps);
+  addRoutes(app, deps);
+  // Topics are addresses as the routes know them.
+  addStream(app, { serverId, routes: addRoutes(createApp({ ...deps, basePath: "" }), deps) });
+  addDocumentRoutes(app);
+  addAbout(app, deps.about ?? { mode: "dev", environmentName: null });
+  const probe = { config: { access: "probe" } } as const;
+  app.get(
+    "/healthz",
+    probe,
+    (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }),
+  );
+  addProbes(app, deps.readiness);
+  if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
+  return app;
+}
+
+/** Who is let in, in the order in which it is asked. */
+function admit(app: FastifyInstance, { token, basePath = "" }: ApiDeps): void {
+  refuseLongAddresses(app);
+  refuseOutside(app, basePath);
+  if (token === undefined) onlyLoopback(app);
+  else addSessionRoutes(app, requireTokenOn(app, token));
+}
+
+function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstance {
+  addTaskRunRoutes(app, scheduler);
+  addInterventionRoutes(app, scheduler);
+  addLogRoutes(app, scheduler);
+  addRunRoutes(app, scheduler);
+  addRuleRoutes(app, scheduler);
+  addQueueRoutes(app, scheduler);
+  addResourceRoutes(app, scheduler);
+  addInstanceRoutes(app, scheduler);
+  app.get("/api/v1/overview", async () => await scheduler.overview({ countUpTo: COUNTED_FOR_A_PAGE }));
+  return app;
+}
+
+/** Without routes: how requests are read, and how errors are answered. */
+function createApp({ logger, basePath = "", trustedProxies }: ApiDeps): FastifyInstance {
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { problem, unexpected } = judgeError(error);
+    protect(request, reply);
     if (unexpected) logger.error({ error, method: request.method, url: request.url }, "request failed");
     return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
   };
   const app = fastify({
-    bodyLimit: BODY_LIMIT_BYTES,
+    ...SERVER_LIMITS,
     // Names are part of addresses, and every character of one may be written as nine.
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
+    ...(trustedProxies === undefined ? {} : { trustProxy: trustedProxies }),
+    rewriteUrl: ({ url = "/" }) => belowBasePath(basePath, url) ?? url,
+    // Who came before the server began to leave is answered by the routes, `/readyz` too.
+    return503OnClosing: false,
     // Addresses that the router itself refuses never reach the error handler below.
     frameworkErrors: (error: FastifyError, request, reply) => void answerError(error, request, reply),
   });
+  app.addHook("onRequest", async (request, reply) => protect(request, reply));
   // A form can send text/plain without asking first; nothing here reads it.
   app.removeContentTypeParser("text/plain");
   readOnlyUtf8(app);
@@ -65,24 +130,11 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       reply,
     ),
   );
-  app.addHook("onRequest", async ({ method, headers }) => {
-    refuseForeign({ method, host: headers.host, origin: headers.origin });
-  });
-
-  addTaskRunRoutes(app, scheduler);
-  addInterventionRoutes(app, scheduler);
-  addLogRoutes(app, scheduler);
-  addRunRoutes(app, scheduler);
-  addRuleRoutes(app, scheduler);
-  addQueueRoutes(app, scheduler);
-  addResourceRoutes(app, scheduler);
-  addInstanceRoutes(app, scheduler);
-  addDocumentRoutes(app);
-  app.get("/api/v1/overview", () => scheduler.overview());
-  app.get("/healthz", (): Health => ({ status: "ok", product: "signalbox", version: VERSION, serverId }));
-  addProbes(app, deps.isReady);
-  if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
   return app;
+}
+
+function protect({ protocol, headers }: FastifyRequest, reply: FastifyReply): void {
+  void reply.headers(securityHeaders(cameByHttps(protocol, headers["x-forwarded-proto"])));
 }
 
 function pathOf({ url }: FastifyRequest): string {

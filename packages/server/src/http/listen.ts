@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { UsageError } from "../usage-error.ts";
 
 export interface Listening {
   readonly url: string;
@@ -18,19 +19,44 @@ export async function listenOnLoopback(app: FastifyInstance, firstPort: number):
   return listeningAt(app);
 }
 
+/** Listens there and nowhere else; one sentence where that cannot be. */
+export async function listenAt(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const problem = LISTEN_PROBLEMS[codeOf(error)];
+    if (problem === undefined) throw error;
+    throw new UsageError(`Cannot listen at ${placeOf(host, port)}: ${problem}`);
+  }
+  return { url: `http://${placeOf(host, port)}`, port };
+}
+
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "something else does already. Stop it, or give another --port",
+  EACCES: "ports below 1024 are for root. Give another --port",
+  EADDRNOTAVAIL: "this machine does not have that address. Give another --host",
+  ENOTFOUND: "that name is not known. Give another --host",
+  EAI_AGAIN: "that name could not be looked up. Give an address as --host",
+};
+
+function placeOf(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 async function canListen(app: FastifyInstance, port: number): Promise<boolean> {
   try {
     await app.listen({ host: LOOPBACK, port });
     return true;
   } catch (error) {
     // EACCES: a port below 1024, which a plain user may not have.
-    if (
-      error instanceof Error &&
-      "code" in error &&
-      (error.code === "EADDRINUSE" || error.code === "EACCES")
-    ) {
-      return false;
-    }
+    if (["EADDRINUSE", "EACCES"].includes(codeOf(error))) return false;
     throw error;
   }
 }

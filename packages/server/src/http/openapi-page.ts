@@ -1,4 +1,7 @@
-/** The description of the API as a page for people: no script, nothing from elsewhere, every text escaped. */
+/**
+ * The description of the API as a page for people: no script, nothing from elsewhere, every text escaped. Its links are
+ * relative: the server may serve below some path.
+ */
 
 import type { JsonSchema, OpenApi, Operation, Parameter } from "./openapi.ts";
 
@@ -15,10 +18,10 @@ export function renderApiPage({ info, paths, components }: OpenApi): string {
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${escape(info.title)} API</title><link rel="stylesheet" href="/docs/style.css"></head><body>`,
+    `<title>${escape(info.title)} API</title><link rel="stylesheet" href="docs/style.css"></head><body>`,
     `<header><h1>${escape(info.title)} API <small>${escape(info.version)}</small></h1>`,
     `<p>${inlineCode(info.description)}</p>`,
-    '<p>The same for machines: <a href="/api/v1/openapi.json">openapi.json</a>.</p></header>',
+    '<p>The same for machines: <a href="api/v1/openapi.json">openapi.json</a>.</p></header>',
     `<nav aria-label="Contents"><ul>${[...groups, "Schemas"].map(renderLink).join("")}</ul></nav>`,
     `<main>${sections.join("")}<section id="schemas"><h2>Schemas</h2>${schemas.join("")}</section></main>`,
     "</body></html>\n",

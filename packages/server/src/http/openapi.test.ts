@@ -5,11 +5,13 @@ import { createApi } from "./create-api.ts";
 import { describeApi, type JsonSchema } from "./openapi.ts";
 import { renderApiPage } from "./openapi-page.ts";
 
+const TOKEN = "0123456789abcdef0123456789abcdef";
 const app = createApi({
   scheduler: {} as ApiScheduler,
   serverId: "server-1",
   logger: { error: () => {} },
   metrics: { contentType: "text/plain", render: async () => "" },
+  token: TOKEN,
 });
 
 /** Every route that the server has, as Fastify prints them. */
@@ -42,14 +44,21 @@ test("the description has every route of the server, and no other", async () => 
   expect(described.toSorted()).toEqual(routes.toSorted());
 });
 
-test("each has a name of its own, and what the client has no method for is no JSON", () => {
+test("each has a name of its own, and the client a method for each but what browsers and machines ask for", () => {
   const client = createClient("http://127.0.0.1:1");
   const names = ROUTES.map(({ name }) => name);
 
   expect(new Set(names).size).toBe(names.length);
-  expect(ROUTES.filter(({ name }) => !(name in client)).map(({ answer }) => typeof answer)).toEqual(
-    ["live", "ready", "metrics", "openapi", "docs", "docsStyle"].map(() => "string"),
-  );
+  expect(names.filter((name) => !(name in client))).toEqual([
+    "live",
+    "ready",
+    "metrics",
+    "beginSession",
+    "endSession",
+    "openapi",
+    "docs",
+    "docsStyle",
+  ]);
 });
 
 test("every reference leads to a schema, and every schema is used", () => {
@@ -71,6 +80,9 @@ test("a request, its query and its answer are told as they are read", () => {
     schema: { type: "integer", minimum: 1, maximum: 500 },
   });
   expect(parameter("status")).toMatchObject({ style: "form", explode: false, schema: { type: "array" } });
+  expect(paths["/api/v1/stream"]?.["get"]?.parameters).toEqual([
+    { name: "topic", in: "query", required: true, schema: { type: "array", items: { type: "string" } } },
+  ]);
   expect(parameter("before")?.schema).toEqual({ type: "string", format: "uuid" });
   expect(paths["/api/v1/queues/{name}"]?.["put"]).toMatchObject({
     operationId: "setQueue",
@@ -86,7 +98,7 @@ test("a request, its query and its answer are told as they are read", () => {
 });
 
 test("the page is text, without scripts and without anything from elsewhere", async () => {
-  const headers = { host: "127.0.0.1:7410" };
+  const headers = { host: "127.0.0.1:7410", authorization: `Bearer ${TOKEN}` };
   const page = await app.inject({ url: "/docs", headers });
   const style = await app.inject({ url: "/docs/style.css", headers });
   const json = await app.inject({ url: "/api/v1/openapi.json", headers });

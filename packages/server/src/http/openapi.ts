@@ -160,14 +160,19 @@ function pathParameters({ path }: Route): readonly Parameter[] {
 /** As what they are read, not as the text that they are written in: a list has commas between its items. */
 function queryParameters({ query }: Route): readonly Parameter[] {
   if (query === undefined) return [];
-  const { properties = {} } = z.toJSONSchema(query, { io: "output", override: shorten });
+  const { properties = {}, required = [] } = z.toJSONSchema(query, { io: "output", override: shorten });
+  const { properties: asWritten = {} } = z.toJSONSchema(query, { io: "input" });
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: "query",
-    required: false,
+    required: required.includes(name),
     schema: schema as JsonSchema,
-    ...((schema as JsonSchema)["type"] === "array" ? { style: "form", explode: false } : {}),
+    ...(isList(schema) && !isList(asWritten[name]) ? { style: "form", explode: false } : {}),
   }));
+}
+
+function isList(schema: unknown): boolean {
+  return (schema as JsonSchema | undefined)?.["type"] === "array";
 }
 
 function headersOf({ idempotent }: Route): readonly Parameter[] {

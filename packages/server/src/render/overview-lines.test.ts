@@ -51,7 +51,15 @@ test("without an instance, that is what there is to say", () => {
 });
 
 function overview(facts: Partial<Overview>): Overview {
-  return { computedAt: NOW, waiting: {}, available: 0, running: 0, instances: [], ...facts };
+  return {
+    computedAt: NOW,
+    countedUpTo: 10_000,
+    waiting: {},
+    available: 0,
+    running: 0,
+    instances: [],
+    ...facts,
+  };
 }
 
 function instance(facts: Partial<InstanceView>): InstanceView {
@@ -65,6 +73,7 @@ function instance(facts: Partial<InstanceView>): InstanceView {
     startedAt: "2026-11-16T12:00:00.000Z",
     beatAt: "2026-11-16T12:00:29.600Z",
     leaseUntil: "2026-11-16T12:00:32.600Z",
+    drainRequest: null,
     ...facts,
   };
 }

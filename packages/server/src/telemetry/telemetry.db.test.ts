@@ -47,7 +47,7 @@ beforeEach(async () => {
     serverId: "server-1",
     logger,
     metrics,
-    isReady: () => scheduler.health().ready,
+    readiness: () => ({ ...scheduler.health(), loops: {} }),
   });
 });
 afterEach(async () => {

@@ -37,11 +37,13 @@ export async function joinCluster(tx: Transaction, instance: NewInstance): Promi
   return asInstanceId(row.instanceId);
 }
 
-/** From now on it claims nothing; it goes on renewing until what it runs has ended. */
+/** From now on it claims nothing; it goes on renewing until what it runs has ended. By itself: nobody can call it back. */
 export async function markDraining(tx: Transaction, instanceId: InstanceId): Promise<boolean> {
   const rows = await tx.query(
     sql("markDraining")`
-      UPDATE signalbox.instance SET state = 'DRAINING' WHERE boot_id = ${instanceId} AND state = 'LIVE'
+      UPDATE signalbox.instance
+         SET state = 'DRAINING', drain_requested_at = NULL, drain_requested_by = NULL, drain_reason = NULL
+       WHERE boot_id = ${instanceId} AND state IN ('LIVE', 'DRAINING')
       RETURNING boot_id
     `,
   );

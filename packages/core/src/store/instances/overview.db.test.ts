@@ -42,6 +42,26 @@ it("counts what waits at each gate, what is AVAILABLE and what runs where", asyn
   });
 });
 
+it("counts up to a bound where it is given one, and says so", async () => {
+  const scheduler = await box.scheduler();
+  await scheduler.enqueueMany([1, 2, 3].map((n) => echo.task(n)));
+  await scheduler.enqueueMany([4, 5, 6].map((n) => echo.task(n, { runAt: new Date("2090-01-01") })));
+  await scheduler.enqueueMany([7, 8, 9, 10].map((n) => echo.task(n, { resources: [exclusive("orders")] })));
+  await scheduler.promote();
+
+  expect(await scheduler.overview({ countUpTo: 2 })).toMatchObject({
+    countedUpTo: 2,
+    waiting: { RUN_AT: 2, RESOURCE_BUSY: 2 },
+    available: 2,
+  });
+  expect(await scheduler.overview()).toMatchObject({
+    waiting: { RUN_AT: 3, RESOURCE_BUSY: 3 },
+    available: 4,
+  });
+  for (const countUpTo of [0, 1.5, 10_000_001])
+    await expect(scheduler.overview({ countUpTo })).rejects.toMatchObject({ code: "INVALID_FILTER" });
+});
+
 it("counts nothing where nothing is, and does not count the finished", async () => {
   const scheduler = await box.scheduler();
   await scheduler.enqueue(echo.task(1));

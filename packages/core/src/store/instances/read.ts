@@ -20,9 +20,10 @@ export async function readInstances(
   only: InstanceId | null = null,
 ): Promise<readonly ReadInstance[]> {
   const rows = await db.query(
-    sql<Omit<InstanceView, "instanceId"> & { instanceId: string; polls: number }>("readInstances")`
+    sql<InstanceRow>("readInstances")`
       SELECT i.boot_id AS "instanceId", i.name, i.state, i.kinds, i.slots, own.running, own.polls,
-             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil"
+             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil",
+             i.drain_requested_at AS "drainSince", i.drain_requested_by AS "drainBy", i.drain_reason AS "drainReason"
         FROM signalbox.instance AS i
        CROSS JOIN LATERAL (
              SELECT count(*) FILTER (WHERE t.let_go_at IS NULL)::integer AS running,
@@ -38,11 +39,23 @@ export async function readInstances(
        ORDER BY i.started_at, i.boot_id
     `,
   );
-  return rows.map(({ polls, ...row }) => ({
+  return rows.map(({ polls, drainSince, drainBy, drainReason, ...row }) => ({
     polls,
-    view: { ...row, instanceId: asInstanceId(row.instanceId) },
+    view: {
+      ...row,
+      instanceId: asInstanceId(row.instanceId),
+      drainRequest: drainSince === null ? null : { since: drainSince, by: drainBy, reason: drainReason },
+    },
   }));
 }
+
+type InstanceRow = Omit<InstanceView, "instanceId" | "drainRequest"> & {
+  readonly instanceId: string;
+  readonly polls: number;
+  readonly drainSince: Date | null;
+  readonly drainBy: string | null;
+  readonly drainReason: string | null;
+};
 
 export async function listInstances(tx: Transaction): Promise<InstanceList> {
   const computedAt = await readClock(tx);

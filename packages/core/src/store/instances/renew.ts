@@ -37,8 +37,10 @@ export async function renewOnce(
   leaseMs: number,
 ): Promise<Renewed | null> {
   const [renewed] = await tx.query(renewLease(instanceId, leaseMs));
-  if (renewed === undefined || renewed.followed) return renewed ?? null;
+  if (renewed === undefined) return null;
+  const { followed, ...answer } = renewed;
+  if (followed) return answer;
   await followTimeline(tx);
   const [again] = await tx.query(renewLease(instanceId, leaseMs));
-  return again ?? null;
+  return again === undefined ? null : { state: again.state, timeline: again.timeline };
 }

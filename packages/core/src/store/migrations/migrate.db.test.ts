@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as yieldTurn } from "node:timers/promises";
 import pg from "pg";
 import { afterEach, expect, inject, it } from "vitest";
+import { createScheduler } from "../../engine/scheduler.ts";
 import { defineTask } from "../../executors/define-task.ts";
 import { createManualScheduler } from "../../testing/manual-scheduler.ts";
 import { openPool } from "../database.ts";
@@ -288,4 +289,23 @@ it("keeps an instance out of a schema that it was not written for", async () => 
     DELETE FROM signalbox.migration
      WHERE (number, step) = (SELECT number, step FROM signalbox.migration ORDER BY number DESC, step DESC LIMIT 1)`);
   await expect(requireSchema(pool)).rejects.toMatchObject({ code: "SCHEMA_NOT_CURRENT" });
+});
+
+it("says what is applied and what is left, before and after", async () => {
+  const { url } = await emptyDatabase();
+  const scheduler = createScheduler({ databaseUrl: url });
+  cleanUps.push(async () => await scheduler.stop());
+  const states = async (): Promise<readonly string[]> =>
+    (await scheduler.migrations()).map(({ number, state }) => `${number} ${state}`);
+  const numbers = readMigrations().map(({ number }) => number);
+
+  expect(await states()).toEqual(numbers.map((number) => `${number} pending`));
+
+  await migrate({ url, upTo: 2 });
+  expect(await states()).toEqual(numbers.map((number) => `${number} ${number <= 2 ? "applied" : "pending"}`));
+
+  await scheduler.migrate();
+  const reports = await scheduler.migrations();
+  expect(reports.map(({ state, left }) => [state, left])).toEqual(numbers.map(() => ["applied", []]));
+  expect(reports.every(({ appliedAt }) => appliedAt instanceof Date)).toBe(true);
 });

@@ -1,17 +1,11 @@
 /** The fronts of what is parked at gates that were woken, each in the order in which it may go. */
 
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
+import type { ParkedFront } from "../../domain/promotion-wakes.ts";
 import type { ResourceMode, ResourceName } from "../../domain/resource.ts";
 import type { Parking, WaitingCode } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
 import { preparedSql } from "../sql.ts";
-
-/** What is parked under one woken key, in the order in which it may go. */
-export interface ParkedFront extends Parking {
-  readonly taskRunIds: readonly TaskRunId[];
-  /** There is more behind the last one. */
-  readonly goesOn: boolean;
-}
 
 /** Those of the smallest version that is parked under each resource: who has a larger one waits for their end. */
 export async function findParkedAtVersions(

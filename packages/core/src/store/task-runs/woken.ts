@@ -1,11 +1,12 @@
 import { fairShareOf } from "../../domain/fair-share.ts";
 import { asRunId, type RunId } from "../../domain/ids.ts";
+import type { ParkedFront } from "../../domain/promotion-wakes.ts";
 import { limitScopeAt, type Parking } from "../../domain/waiting-cause.ts";
 import type { Transaction } from "../database.ts";
 import { countAvailable, loadLimits } from "../holds/limits.ts";
 import { LINE_DEPTH } from "../holds/resources.ts";
 import { loadServed } from "../rules/load.ts";
-import { findParked, findParkedAtResources, findParkedAtVersions, type ParkedFront } from "./parked.ts";
+import { findParked, findParkedAtResources, findParkedAtVersions } from "./parked.ts";
 
 /** Those parked where something may have opened: the front of each, as far as it can be let go. */
 export async function findFronts(

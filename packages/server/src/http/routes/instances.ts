@@ -1,6 +1,8 @@
+import { askedSchema } from "@signalbox/contract";
 import type { InstanceId } from "@signalbox/core";
 import type { FastifyInstance } from "fastify";
 import type { ApiScheduler } from "../api-scheduler.ts";
+import { readRequest } from "../read-request.ts";
 
 interface ById {
   readonly Params: { readonly id: string };
@@ -13,4 +15,11 @@ export function addInstanceRoutes(app: FastifyInstance, scheduler: ApiScheduler)
     // Ids are branded where they are minted; what a client sends is looked up as it is.
     async ({ params }) => await scheduler.getInstance(params.id as InstanceId),
   );
+  app.post<ById>("/api/v1/instances/:id/drain", async ({ params, body }) => {
+    const request = readRequest(askedSchema, "body", body ?? {});
+    return { changed: await scheduler.drainInstance(params.id as InstanceId, request) };
+  });
+  app.delete<ById>("/api/v1/instances/:id/drain", async ({ params }) => ({
+    changed: await scheduler.callInstanceBack(params.id as InstanceId),
+  }));
 }

@@ -134,6 +134,29 @@ describe("instances", () => {
   });
 });
 
+test("an instance is asked to drain, and called back", async () => {
+  const { instanceId } = scheduler;
+
+  expect(await client.drainInstance(instanceId, { by: "ada", reason: "new disk" })).toEqual({
+    changed: true,
+  });
+  expect(await client.drainInstance(instanceId)).toEqual({ changed: false });
+  expect((await client.getInstance(instanceId)).drainRequest).toMatchObject({
+    by: "ada",
+    reason: "new disk",
+  });
+  expect(await client.callInstanceBack(instanceId)).toEqual({ changed: true });
+  expect(await client.callInstanceBack(instanceId)).toEqual({ changed: false });
+  expect((await client.getInstance(instanceId)).drainRequest).toBeNull();
+  for (const id of [NOBODY, "inst-a"]) {
+    expect(await problemOf(client.drainInstance(id))).toMatchObject({
+      status: 404,
+      code: "INSTANCE_NOT_FOUND",
+    });
+    expect(await problemOf(client.callInstanceBack(id))).toMatchObject({ code: "INSTANCE_NOT_FOUND" });
+  }
+});
+
 describe("a task run", () => {
   test("has all the attempts of its task", async () => {
     const { taskId, taskRunId } = await client.createTask({ kind: "report", runAt: LATER });
