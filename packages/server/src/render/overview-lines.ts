@@ -1,11 +1,12 @@
 /** What stands where, at a glance. */
 
-import type { InstanceView, Overview, TaskRun } from "@signalbox/contract";
+import type { Overview, TaskRun } from "@signalbox/contract";
+import { instanceColumns } from "./instance-lines.ts";
 import type { Look } from "./look.ts";
 import { statusText } from "./status-look.ts";
 import { alignColumns, renderTable } from "./table.ts";
 import { safeText, shortId } from "./task-name.ts";
-import { relativeText, sinceText } from "./time.ts";
+import { sinceText } from "./time.ts";
 import { WAITING_LABEL } from "./waiting-cause.ts";
 
 /** One that was lost or has left is news for this long. */
@@ -33,30 +34,13 @@ function instanceLines({ instances, computedAt }: Overview, look: Look): readonl
     ({ state, beatAt }) => state !== "DEAD" || Date.parse(computedAt) - Date.parse(beatAt) < GONE_SHOWN_MS,
   );
   if (shown.length === 0) return ["No instance is live: nothing is promoted or run."];
-  const rows = shown
-    .toSorted((a, b) => a.name.localeCompare(b.name))
-    .map((instance) => [
-      safeText(instance.name),
-      stateText(instance, computedAt, look),
-      relativeText(instance.beatAt, computedAt),
-      `${instance.running}/${instance.slots}`,
-      relativeText(instance.startedAt, computedAt),
-    ]);
-  return renderTable(["INSTANCE", "STATE", "BEAT", "SLOTS", "STARTED"], rows);
-}
-
-function stateText({ state, beatAt, leaseUntil }: InstanceView, now: string, look: Look): string {
-  const { colors } = look;
-  if (state === "DEAD") return colors.dim("gone");
-  if (state === "DRAINING") return colors.yellow("draining");
-  const [beat, end, at] = [beatAt, leaseUntil, now].map((instant) => Date.parse(instant)) as [
-    number,
-    number,
-    number,
-  ];
-  if (end < at) return colors.red("silent");
-  // A beat comes several times per lease; one that is half a lease old is overdue.
-  return at - beat > (end - beat) / 2 ? colors.yellow("late") : colors.green("live");
+  const columns = instanceColumns({ now: computedAt, look }).filter(({ wide }) => wide !== true);
+  return renderTable(
+    columns.map(({ name }) => name.toUpperCase()),
+    shown
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      .map((instance) => columns.map(({ text }) => text(instance))),
+  );
 }
 
 function waitingCountLines({ waiting }: Overview, look: Look): readonly string[] {

@@ -4,6 +4,14 @@ import { stripVTControlCharacters } from "node:util";
 
 const GAP = "  ";
 
+/** One column of a list: its name in lower case is also how it is asked for. */
+export interface Column<Row> {
+  readonly name: string;
+  readonly text: (row: Row) => string;
+  /** Only where there is room for it, or by name. */
+  readonly wide?: true;
+}
+
 export function renderTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -31,7 +39,18 @@ function pad(cell: string, width: number): string {
 const GRAPHEMES = new Intl.Segmenter();
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u;
 
-function widthOf(cell: string): number {
-  const graphemes = [...GRAPHEMES.segment(stripVTControlCharacters(cell))];
-  return graphemes.reduce((width, { segment }) => width + (WIDE.test(segment) ? 2 : 1), 0);
+/** How many columns of a terminal it takes. */
+export function widthOf(cell: string): number {
+  return graphemesOf(stripVTControlCharacters(cell)).reduce(
+    (width, grapheme) => width + widthOfGrapheme(grapheme),
+    0,
+  );
+}
+
+export function graphemesOf(text: string): readonly string[] {
+  return [...GRAPHEMES.segment(text)].map(({ segment }) => segment);
+}
+
+export function widthOfGrapheme(grapheme: string): number {
+  return WIDE.test(grapheme) ? 2 : 1;
 }
