@@ -1,6 +1,8 @@
 /** The one place that reads the environment. Everything else is told. */
 
 import { isIP } from "node:net";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { UsageError } from "./usage-error.ts";
 
 export interface Config {
@@ -67,6 +69,25 @@ export function readConfig(env: Environment = process.env): Config {
     color: colorOf(env),
     ci: given(env["CI"]) !== null && env["CI"] !== "false",
     unicode: isUnicode(given(env["LC_ALL"]) ?? given(env["LC_CTYPE"]) ?? given(env["LANG"])),
+  };
+}
+
+/** What only the commands that ask a server want to know. */
+export interface ClientConfig {
+  /** SIGNALBOX_CONTEXT. */
+  readonly context: string | null;
+  /** XDG_CONFIG_HOME, else ~/.config; APPDATA on Windows. */
+  readonly configHome: string;
+  /** SHELL, for which completion is meant. */
+  readonly shell: string | null;
+}
+
+export function readClientConfig(env: Environment = process.env): ClientConfig {
+  const ofWindows = process.platform === "win32" ? given(env["APPDATA"]) : null;
+  return {
+    context: given(env["SIGNALBOX_CONTEXT"]),
+    configHome: given(env["XDG_CONFIG_HOME"]) ?? ofWindows ?? join(homedir(), ".config"),
+    shell: given(env["SHELL"]),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { TaskSpec } from "@signalbox/contract";
 import { UsageError } from "../usage-error.ts";
+import { parseInstant, parseLength } from "./length-argument.ts";
 
 export interface EnqueueArguments {
   readonly input?: string;
@@ -65,16 +66,10 @@ function parseResource(text: string): { readonly name: string; readonly mode: "e
   return { name, mode: mode === "shared" ? "shared" : "exclusive" };
 }
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
-
 function parseRunAt(text: string, now: Date): Date {
-  const [, amount, unit] = /^\+(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const at =
-    amount !== undefined && unit !== undefined
-      ? new Date(now.getTime() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS])
-      : new Date(ISO_INSTANT.test(text) ? text : Number.NaN);
-  if (!Number.isNaN(at.getTime())) return at;
+  const length = text.startsWith("+") && !text.endsWith("ms") ? parseLength(text.slice(1)) : null;
+  const at = length === null ? parseInstant(text) : new Date(now.getTime() + length);
+  if (at !== null && !Number.isNaN(at.getTime())) return at;
   throw new UsageError(
     `--run-at is "${text}"; give an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d`,
   );

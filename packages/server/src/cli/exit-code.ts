@@ -13,6 +13,8 @@ export const EXIT = {
   unexpected: 1,
   usage: 2,
   failed: 3,
+  canceled: 4,
+  timedOut: 5,
   notFound: 6,
   refused: 7,
   notAllowed: 8,
@@ -32,6 +34,7 @@ const BY_HTTP_STATUS: Readonly<Record<number, ExitCode>> = {
   415: EXIT.usage,
   421: EXIT.notAllowed,
   422: EXIT.usage,
+  429: EXIT.refused,
   503: EXIT.unreachable,
 };
 

@@ -1,16 +1,17 @@
-import { userInfo } from "node:os";
-import type { CancelAnswer, CancelCounts, Client, TaskRunDetail } from "@signalbox/contract";
+import type { CancelAnswer, Client, TaskRunDetail } from "@signalbox/contract";
 import { statusWord } from "../../render/status-look.ts";
 import { quoted } from "../../render/task-name.ts";
 import { UsageError } from "../../usage-error.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
+import { taskRunIdOf } from "../id-argument.ts";
 import type { Output } from "../output.ts";
+import { printOne } from "../print.ts";
+import type { AskOptions, ChangeOptions } from "../shared-options.ts";
+import { whoAsks } from "../who-asks.ts";
+import { cancelRun } from "./run-changes.ts";
 
-export interface CancelOptions {
-  readonly server?: string;
-  readonly json?: true;
-  readonly reason?: string;
+export interface CancelOptions extends AskOptions, ChangeOptions {
   readonly run?: string;
 }
 
@@ -18,24 +19,26 @@ export async function cancel(
   id: string | undefined,
   options: CancelOptions,
   output: Output,
-): Promise<ExitCode> {
+): Promise<ExitCode | undefined> {
   if ((id === undefined) === (options.run === undefined))
     throw new UsageError("Give the id of a task or task run, or --run with the id of a run");
-  const client = await findServer(options.server);
-  const request = {
-    by: userInfo().username,
-    ...(options.reason === undefined ? {} : { reason: options.reason }),
-  };
-  if (id === undefined) {
-    const counts = await client.cancelRun(options.run ?? "", request);
-    output.data(options.json ? JSON.stringify(counts) : countsText(counts));
+  return id === undefined
+    ? await cancelRun(options.run ?? "", options, output)
+    : await cancelOne(taskRunIdOf(id), options, output);
+}
+
+async function cancelOne(id: string, options: CancelOptions, output: Output): Promise<ExitCode> {
+  const client = await findServer(options);
+  const before = await client.getTaskRun(id);
+  const { taskRunId } = before;
+  if (options.dryRun === true) {
+    output.data(`Would cancel ${quoted(before.title)}, which is ${statusWord(before.status)}.  ${taskRunId}`);
     return EXIT.ok;
   }
-  const before = await client.getTaskRun(id);
-  const { answer } = await client.cancel(before.taskRunId, request);
-  const after = answer === "ended" ? await client.getTaskRun(before.taskRunId) : before;
-  if (options.json) output.data(JSON.stringify({ taskRunId: before.taskRunId, answer }));
-  else output.data(`${answerText(answer, after)}  ${before.taskRunId}`);
+  const { answer } = await client.cancel(taskRunId, whoAsks(options));
+  const after = answer === "ended" ? await client.getTaskRun(taskRunId) : before;
+  const lines = (): readonly string[] => [`${answerText(answer, after)}  ${taskRunId}`];
+  printOne({ taskRunId, answer }, { name: taskRunId, lines }, { options, output });
   if (answer !== "ended" || after.status === "CANCELED") return EXIT.ok;
   await nameNextAttempt(client, after, output);
   return EXIT.refused;
@@ -61,8 +64,4 @@ function answerText(answer: CancelAnswer["answer"], { title, status, instanceNam
     case "ended":
       return `${quoted(title)} had ended already (${statusWord(status)}); nothing changed.`;
   }
-}
-
-function countsText({ canceled, canceling, ended }: CancelCounts): string {
-  return `${canceled} canceled, ${canceling} canceling, ${ended} had ended already.`;
 }

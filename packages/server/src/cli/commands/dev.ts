@@ -36,7 +36,7 @@ function devSettingsOf(options: DevOptions, dir: string): DevSettings {
   if (once && !options.demo) throw new UsageError("--once runs the demo, so --no-demo cannot be");
   return {
     dir,
-    databaseUrl: options.databaseUrl ?? config.databaseUrl,
+    databaseUrl: options.databaseUrl === undefined ? config.databaseUrl : databaseUrlOf(options.databaseUrl),
     directUrl: config.directUrl,
     pgBinDir: config.pgBinDir,
     port: options.port === undefined ? (config.port ?? DEFAULT_PORT) : parsePort(options.port, "--port"),
@@ -45,6 +45,14 @@ function devSettingsOf(options: DevOptions, dir: string): DevSettings {
     once,
     interactive: !config.ci && isTerminal(),
   };
+}
+
+/** Not repeated: it may have a password in it. */
+function databaseUrlOf(given: string): string {
+  if (/^postgres(ql)?:\/\//.test(given)) return given;
+  throw new UsageError(
+    "--database-url is not a URL of the form postgres://user:password@host:5432/database; correct it, or leave it out",
+  );
 }
 
 function isTerminal(): boolean {

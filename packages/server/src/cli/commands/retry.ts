@@ -1,27 +1,36 @@
-import { userInfo } from "node:os";
 import { UsageError } from "../../usage-error.ts";
+import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
+import { taskRunIdOf } from "../id-argument.ts";
 import type { Output } from "../output.ts";
+import { printOne } from "../print.ts";
+import type { AskOptions, ChangeOptions, WatchOptions } from "../shared-options.ts";
+import { watchTask } from "../watch-task.ts";
+import { whoAsks } from "../who-asks.ts";
+import { retryRun } from "./run-changes.ts";
 
-export interface RetryOptions {
-  readonly server?: string;
-  readonly json?: true;
+export interface RetryOptions extends AskOptions, ChangeOptions, WatchOptions {
   readonly run?: string;
 }
 
-export async function retry(id: string | undefined, options: RetryOptions, output: Output): Promise<void> {
+export async function retry(
+  id: string | undefined,
+  options: RetryOptions,
+  output: Output,
+): Promise<ExitCode | undefined> {
   if ((id === undefined) === (options.run === undefined))
     throw new UsageError("Give the id of a task or task run, or --run with the id of a run");
-  const client = await findServer(options.server);
-  const by = userInfo().username;
-  if (id === undefined) {
-    const counts = await client.retryMany({ filter: { runId: options.run ?? "" }, by });
-    return output.data(
-      options.json ? JSON.stringify(counts) : `${counts.retried} failed tasks are tried again.`,
-    );
+  if (id === undefined) return await retryRun(options.run ?? "", options, output);
+  const given = taskRunIdOf(id);
+  const client = await findServer(options);
+  if (options.dryRun === true) {
+    const { taskRunId, status, attempt } = await client.getTaskRun(given);
+    output.data(`Would try ${taskRunId} again, which is ${status} in attempt ${attempt}.`);
+    return undefined;
   }
-  const retried = await client.retry(id, { by });
-  output.data(
-    options.json ? JSON.stringify(retried) : `Attempt ${retried.attempt} is pending.  ${retried.taskRunId}`,
-  );
+  const retried = await client.retry(given, { by: whoAsks().by });
+  if (options.watch === true) return await watchTask(client, retried.taskId, { options, output });
+  const line = `Attempt ${retried.attempt} is pending.  ${retried.taskRunId}`;
+  printOne(retried, { name: retried.taskRunId, lines: () => [line] }, { options, output });
+  return undefined;
 }

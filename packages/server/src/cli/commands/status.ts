@@ -1,20 +1,78 @@
+import type { Client, Overview, TaskRun } from "@signalbox/contract";
 import { overviewLines } from "../../render/overview-lines.ts";
+import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
 import type { Output } from "../output.ts";
+import { printOne } from "../print.ts";
+import type { AskOptions, WatchOptions } from "../shared-options.ts";
+import { watch, watchWish } from "../watch.ts";
 
-export interface StatusOptions {
-  readonly server?: string;
-  readonly json?: true;
+export type StatusOptions = AskOptions & WatchOptions;
+
+interface Standing {
+  readonly overview: Overview;
+  readonly running: readonly TaskRun[];
 }
 
 const RUNNING_SHOWN = 20;
 
-export async function status({ server, json }: StatusOptions, output: Output): Promise<void> {
-  const client = await findServer(server);
+export async function status(options: StatusOptions, output: Output): Promise<ExitCode | undefined> {
+  const client = await findServer(options);
+  if (options.watch === true) return await watchStatus(client, options, output);
+  const { overview, running } = await readStanding(client);
+  printOne(
+    overview,
+    { name: client.baseUrl, lines: () => overviewLines(overview, running, output.look) },
+    { options, output },
+  );
+  return undefined;
+}
+
+async function readStanding(client: Client): Promise<Standing> {
   const [overview, running] = await Promise.all([
     client.overview(),
     client.listTaskRuns({ status: ["RUNNING"], limit: RUNNING_SHOWN }),
   ]);
-  if (json) return output.data(JSON.stringify(overview));
-  for (const line of overviewLines(overview, running.taskRuns, output.look)) output.data(line);
+  return { overview, running: running.taskRuns };
+}
+
+async function watchStatus(client: Client, options: StatusOptions, output: Output): Promise<ExitCode> {
+  return await watch<Standing>(
+    {
+      read: async () => await readStanding(client),
+      lines: ({ overview, running }) => overviewLines(overview, running, output.look),
+      facts: ({ overview }) => standingFacts(overview),
+      jsonFacts: ({ overview }) => jsonStanding(overview),
+      again: "signalbox status --watch",
+    },
+    watchWish(options, output),
+  );
+}
+
+/** A line for the work and one for each instance. */
+export function standingFacts({
+  waiting,
+  available,
+  running,
+  instances,
+}: Overview): ReadonlyMap<string, string> {
+  const pending = Object.values(waiting).reduce((sum, count) => sum + count, 0);
+  return new Map([
+    ["work", `${pending} pending, ${available} available, ${running} running`],
+    ...instances.map(({ instanceId, name, state }): [string, string] => [
+      instanceId,
+      `${name} is ${state.toLowerCase()}`,
+    ]),
+  ]);
+}
+
+/** Without the moment, which is another one each time. */
+export function jsonStanding({
+  waiting,
+  available,
+  running,
+  instances,
+}: Overview): ReadonlyMap<string, string> {
+  const names = instances.map(({ name, state }) => ({ name, state }));
+  return new Map([["overview", JSON.stringify({ waiting, available, running, instances: names })]]);
 }

@@ -1,49 +1,102 @@
 import type { Client, Explanation } from "@signalbox/contract";
 import { ProblemError } from "@signalbox/contract";
 import { explanationLines } from "../../render/explanation-lines.ts";
+import { safeText } from "../../render/task-name.ts";
 import { waitingLines } from "../../render/waiting-lines.ts";
+import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
+import { taskRunIdOf } from "../id-argument.ts";
 import type { Output } from "../output.ts";
+import { isTable, printList, printOne } from "../print.ts";
+import type { AskOptions, WatchOptions } from "../shared-options.ts";
+import { watch, watchWish } from "../watch.ts";
+import { watchTask } from "../watch-task.ts";
 
-export interface WhyOptions {
-  readonly server?: string;
-  readonly json?: true;
+export interface WhyOptions extends AskOptions, WatchOptions {
   readonly limit: number;
 }
 
 const ASKED_AT_ONCE = 5;
 const LISTED_AT_MOST = 500;
 
-export async function why(id: string | undefined, options: WhyOptions, output: Output): Promise<void> {
-  const client = await findServer(options.server);
-  return id === undefined ? whyAll(client, options, output) : whyOne(client, id, { options, output });
+export async function why(
+  id: string | undefined,
+  options: WhyOptions,
+  output: Output,
+): Promise<ExitCode | undefined> {
+  const given = id === undefined ? null : taskRunIdOf(id);
+  const client = await findServer(options);
+  if (given !== null) return await whyOne(client, given, { options, output });
+  if (options.watch === true) return await watchAll(client, options, output);
+  await whyAll(client, options, output);
+  return undefined;
 }
 
 async function whyOne(
   client: Client,
   id: string,
   { options, output }: { readonly options: WhyOptions; readonly output: Output },
-): Promise<void> {
+): Promise<ExitCode | undefined> {
   const explanation = await client.explain(id);
-  if (options.json) return output.data(JSON.stringify(explanation));
-  for (const line of explanationLines(explanation, output.look)) output.data(line);
+  if (options.watch === true) return await watchTask(client, explanation.taskId, { options, output });
+  printOne(
+    explanation,
+    { name: explanation.taskId, lines: () => explanationLines(explanation, output.look) },
+    { options, output },
+  );
+  return undefined;
 }
 
-async function whyAll(client: Client, { json, limit }: WhyOptions, output: Output): Promise<void> {
-  const { taskRuns, next } = await client.listTaskRuns({ status: ["PENDING"], limit: LISTED_AT_MOST });
-  // The longest waiting first: they are what people come for.
-  const longest = taskRuns.toReversed().slice(0, limit);
-  const explanations = await explainAll(
-    client,
-    longest.map(({ taskRunId }) => taskRunId),
-  );
-  if (json) return output.data(JSON.stringify(explanations));
+async function whyAll(client: Client, options: WhyOptions, output: Output): Promise<void> {
+  const { explanations, more } = await longestWaiting(client, options.limit);
+  if (!isTable(options)) {
+    return printList(
+      { rows: explanations, columns: [], nameOf: ({ taskId }) => taskId, empty: "" },
+      options,
+      output,
+    );
+  }
   const lines = waitingLines(explanations, output.look);
   for (const line of lines) output.data(line);
   if (lines.length === 0) output.data("Nothing is waiting.");
-  const more = taskRuns.length - longest.length;
-  if (more > 0) output.note(`${more}${next === null ? "" : " or more"} others are waiting (--limit).`);
+  if (more !== null) output.note(`${more} others are waiting (--limit).`);
   else if (lines.length > 0) output.note("Every gate of one of them: signalbox why <id>");
+}
+
+async function watchAll(client: Client, options: WhyOptions, output: Output): Promise<ExitCode> {
+  return await watch<readonly Explanation[]>(
+    {
+      read: async () => (await longestWaiting(client, options.limit)).explanations,
+      lines: (explanations) => {
+        const lines = waitingLines(explanations, output.look);
+        return lines.length === 0 ? ["Nothing is waiting."] : lines;
+      },
+      facts: (explanations) =>
+        new Map(
+          explanations.map(({ taskId, title, blockedOn }) => [
+            taskId,
+            `${taskId}  ${safeText(title)}  ${blockedOn ?? "NOT_EVALUATED"}`,
+          ]),
+        ),
+      again: "signalbox why --watch",
+    },
+    watchWish(options, output),
+  );
+}
+
+/** The longest waiting first: they are what people come for. `more`: how many others wait; null: none. */
+async function longestWaiting(
+  client: Client,
+  limit: number,
+): Promise<{ readonly explanations: readonly Explanation[]; readonly more: string | null }> {
+  const { taskRuns, next } = await client.listTaskRuns({ status: ["PENDING"], limit: LISTED_AT_MOST });
+  const longest = taskRuns.toReversed().slice(0, limit);
+  const ids = longest.map(({ taskRunId }) => taskRunId);
+  const others = taskRuns.length - longest.length;
+  return {
+    explanations: await explainAll(client, ids),
+    more: others === 0 ? null : `${others}${next === null ? "" : " or more"}`,
+  };
 }
 
 async function explainAll(client: Client, ids: readonly string[]): Promise<readonly Explanation[]> {

@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+import { acts, type Tools } from "../action.ts";
+import type { InstancesOptions } from "../commands/cluster.ts";
+import type { AskOptions } from "../shared-options.ts";
+import { withAsking, withList, withWatch } from "../shared-options.ts";
+
+export function declareCluster(group: Command, tools: Tools): void {
+  group.description("instances: which are live, and what each of them has");
+  withList(withWatch(group.command("status")), 10_000, 1_000)
+    .description("whether the cluster does its work, and its instances")
+    .action(
+      acts(tools, async (_, options: InstancesOptions, output) => {
+        const { clusterStatus } = await import("../commands/cluster.ts");
+        return await clusterStatus(options, output);
+      }),
+    );
+  withList(withWatch(group.command("instances")), 10_000, 1_000)
+    .description("instances by name; one that is gone for ten minutes more")
+    .action(
+      acts(tools, async (_, options: InstancesOptions, output) => {
+        const { clusterInstances } = await import("../commands/cluster.ts");
+        return await clusterInstances(options, output);
+      }),
+    );
+  withAsking(group.command("show"))
+    .description("one instance and what it runs")
+    .argument("<instance>", "its name, or the beginning of its id")
+    .action(
+      acts(tools, async ([instance = ""], options: AskOptions, output) => {
+        const { clusterShow } = await import("../commands/cluster.ts");
+        return await clusterShow(instance, options, output);
+      }),
+    );
+}
