@@ -54,7 +54,7 @@ export interface ChangeOptions {
 
 export type AskOptions = ServerOptions & FormatOptions & LookOptions;
 
-const COMMON = "Options of every command:";
+export const COMMON = "Options of every command:";
 
 /** What the program itself takes, before the name of a command. */
 export function withLook(command: Command): Command {

@@ -43,7 +43,7 @@ function factOf(
     ...(attempt === null ? [] : [`attempt ${attempt}`]),
     ...(blockedOn === null ? [] : [blockedOn]),
     ...(claimedBy === null ? [] : [safeText(claimedBy.name)]),
-    ...(outcome === null || outcome === status ? [] : [safeText(outcome)]),
+    ...(outcome === null || outcome === status || status === "DONE" ? [] : [safeText(outcome)]),
     ...(message === null ? [] : [safeText(message)]),
   ];
   return `${statusText(status, look)}  ${safeText(title)}  ${about.join("  ")}`;

@@ -58,6 +58,7 @@ export function aboutText(taskRun: TaskRun): string {
     case "RUNNING":
       return whereText(taskRun);
     case "DONE":
+      return "";
     case "FAILED":
     case "CANCELED":
       return outcome === null || outcome === status ? "" : safeText(outcome);

@@ -38,7 +38,7 @@ export async function api(
 }
 
 /** Only on the server that was found: the token goes with it. */
-export function addressOf(base: string, path: string): URL {
+function addressOf(base: string, path: string): URL {
   const url = path.startsWith("/") && URL.canParse(path, base) ? new URL(path, base) : null;
   if (url !== null && url.origin === new URL(base).origin) return url;
   throw new UsageError(`"${path}" is not a path of the API; give one such as /api/v1/overview`);

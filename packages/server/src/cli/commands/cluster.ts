@@ -83,7 +83,7 @@ export async function clusterShow(given: string, options: AskOptions, output: Ou
 }
 
 /** By its name, or the beginning of its id; of several with one name the one that lives. */
-export function instanceCalled(given: string, instances: readonly InstanceView[]): InstanceView {
+function instanceCalled(given: string, instances: readonly InstanceView[]): InstanceView {
   const called = instances.filter(
     ({ name, instanceId }) =>
       name === given || (given.length >= 4 && instanceId.startsWith(given.toLowerCase())),

@@ -39,7 +39,7 @@ function shellOf(given: string | undefined): Shell {
 }
 
 /** Where each of them looks by itself; for the others the line that is missing is said. */
-export function placeFor(
+function placeFor(
   shell: Shell,
   configHome: string,
 ): { readonly file: string; readonly after: string } {

@@ -113,7 +113,7 @@ async function apply(
 }
 
 /** "100/1m": at most so many starts in any such period. */
-export function rateOf(text: string): { readonly amount: number; readonly perMs: number } {
+function rateOf(text: string): { readonly amount: number; readonly perMs: number } {
   const [, amount, length] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
   const perMs = length === undefined ? null : parseLength(/^\d/.test(length) ? length : `1${length}`);
   if (amount !== undefined && perMs !== null) return { amount: Number(amount), perMs };

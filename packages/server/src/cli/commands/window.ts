@@ -87,7 +87,7 @@ export async function windowClear(
     return EXIT.refused;
   }
   await client.setWindows(what, []);
-  const lines = (): readonly string[] => [`${called(what)} has no windows now; ${length} were taken off.`];
+  const lines = (): readonly string[] => [`${called(what)} has no windows now (before: ${length}).`];
   printOne({ what, windows: [] }, { name: called(what), lines }, { options, output });
   return EXIT.ok;
 }
@@ -102,14 +102,14 @@ function called(what: Windowed): string {
   return "queue" in what ? `queue ${quoted(what.queue)}` : `resource ${quoted(what.resource)}`;
 }
 
-export function whereOf({ queue, resource }: WhereOptions): Windowed {
+function whereOf({ queue, resource }: WhereOptions): Windowed {
   if (queue !== undefined && resource === undefined) return { queue };
   if (resource !== undefined && queue === undefined) return { resource };
   throw new UsageError("Give --queue <name> or --resource <name>");
 }
 
 /** What a good expression or zone is, the server says. */
-export function windowOf({ freeze, ...times }: Omit<WindowSetOptions, keyof AskOptions>): WindowSpec {
+function windowOf({ freeze, ...times }: Omit<WindowSetOptions, keyof AskOptions>): WindowSpec {
   const kind = freeze === true ? "freeze" : "maintenance";
   const given = (["opens", "lasts", "zone", "from", "until"] as const).filter(
     (name) => times[name] !== undefined,
