@@ -29,12 +29,15 @@ const BY_HTTP_STATUS: Readonly<Record<number, ExitCode>> = {
   401: EXIT.notAllowed,
   403: EXIT.notAllowed,
   404: EXIT.notFound,
+  408: EXIT.unreachable,
   409: EXIT.refused,
   413: EXIT.usage,
+  414: EXIT.usage,
   415: EXIT.usage,
   421: EXIT.notAllowed,
   422: EXIT.usage,
   429: EXIT.refused,
+  431: EXIT.usage,
   503: EXIT.unreachable,
 };
 
