@@ -22,10 +22,11 @@ export function instanceColumns({ now, look }: Moment): readonly Column<Instance
   ];
 }
 
-function stateText({ state, beatAt, leaseUntil }: InstanceView, now: string, look: Look): string {
+function stateText(instance: InstanceView, now: string, look: Look): string {
   const { colors } = look;
+  const { state, beatAt, leaseUntil, drainRequest } = instance;
   if (state === "DEAD") return colors.dim("gone");
-  if (state === "DRAINING") return colors.yellow("draining");
+  if (state === "DRAINING" || drainRequest !== null) return colors.yellow("draining");
   const [beat, end, at] = [Date.parse(beatAt), Date.parse(leaseUntil), Date.parse(now)];
   if (end < at) return colors.red("silent");
   // A beat comes several times per lease; one that is half a lease old is overdue.
@@ -36,6 +37,7 @@ export function instanceLines(instance: InstanceDetail, look: Look): readonly st
   const { computedAt: now, taskRuns, cut } = instance;
   const facts: readonly Fact[] = [
     ["state", stateText(instance, now, look)],
+    ["asked to drain", drainText(instance, now)],
     ["beat", relativeText(instance.beatAt, now)],
     ["lease", leaseText(instance, now)],
     ["slots", `${instance.running} of ${instance.slots} used`],
@@ -57,6 +59,13 @@ export function instanceLines(instance: InstanceDetail, look: Look): readonly st
 }
 
 const HELD_COLUMNS = ["status", "id", "title", "attempt", "for"];
+
+function drainText({ drainRequest }: InstanceDetail, now: string): string | null {
+  if (drainRequest === null) return null;
+  const { since, by, reason } = drainRequest;
+  const who = by === null ? "" : ` by ${safeText(by)}`;
+  return `${relativeText(since, now)}${who}${reason === null ? "" : `: ${safeText(reason)}`}`;
+}
 
 function leaseText({ leaseUntil, state }: InstanceDetail, now: string): string {
   if (state === "DEAD") return "gave it back, or lost it";

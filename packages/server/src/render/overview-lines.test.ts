@@ -30,11 +30,24 @@ test("instances, what waits by cause, what runs", () => {
   ]);
 });
 
+test("a count that stopped at its bound says so", () => {
+  const facts = { countedUpTo: 100, waiting: { RUN_AT: 100, RUN_LIMIT: 3 }, available: 100, running: 99 };
+
+  expect(overviewLines(overview(facts), [], PLAIN_LOOK).slice(2)).toEqual([
+    "◷ pending  103+",
+    "  100+  RUN_AT     scheduled for later",
+    "     3  RUN_LIMIT  run at its parallel limit",
+    "▷ available  100+",
+    "● running  99",
+  ]);
+});
+
 test.each<[string, Partial<InstanceView>]>([
   ["live", {}],
   ["late", { beatAt: "2026-11-16T12:00:28.400Z", leaseUntil: "2026-11-16T12:00:31.400Z" }],
   ["silent", { beatAt: "2026-11-16T12:00:26.000Z", leaseUntil: "2026-11-16T12:00:29.000Z" }],
   ["draining", { state: "DRAINING" }],
+  ["draining", { drainRequest: { since: NOW, by: "ann", reason: null } }],
   ["gone", { state: "DEAD" }],
 ])("an instance is %s", (word, facts) => {
   const [, row] = overviewLines(overview({ instances: [instance(facts)] }), [], PLAIN_LOOK);

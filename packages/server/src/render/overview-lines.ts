@@ -21,8 +21,8 @@ export function overviewLines(
     ...instanceLines(overview, look),
     "",
     ...waitingCountLines(overview, look),
-    `${statusText("AVAILABLE", look)}  ${overview.available}`,
-    `${statusText("RUNNING", look)}  ${overview.running}`,
+    `${statusText("AVAILABLE", look)}  ${boundedText(overview.available, overview)}`,
+    `${statusText("RUNNING", look)}  ${boundedText(overview.running, overview)}`,
     ...alignColumns(running.map((taskRun) => runningRow(taskRun, overview.computedAt))).map(
       (line) => `  ${line}`,
     ),
@@ -43,16 +43,29 @@ function instanceLines({ instances, computedAt }: Overview, look: Look): readonl
   );
 }
 
-function waitingCountLines({ waiting }: Overview, look: Look): readonly string[] {
-  const counts = Object.entries(waiting).filter(([, count]) => count > 0) as [
+function waitingCountLines(overview: Overview, look: Look): readonly string[] {
+  const counts = Object.entries(overview.waiting).filter(([, count]) => count > 0) as [
     keyof typeof WAITING_LABEL,
     number,
   ][];
-  const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const rows = counts
     .toSorted(([, a], [, b]) => b - a)
-    .map(([code, count]) => [String(count).padStart(4), code, WAITING_LABEL[code]]);
-  return [`${statusText("PENDING", look)}  ${total}`, ...alignColumns(rows).map((line) => `  ${line}`)];
+    .map(([code, count]) => [boundedText(count, overview).padStart(4), code, WAITING_LABEL[code]]);
+  return [
+    `${statusText("PENDING", look)}  ${pendingText(overview)}`,
+    ...alignColumns(rows).map((line) => `  ${line}`),
+  ];
+}
+
+/** All that waits; "10000+" where one of the counts stopped. */
+export function pendingText({ waiting, countedUpTo }: Overview): string {
+  const counts = Object.values(waiting);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return counts.some((count) => count >= countedUpTo) ? `${total}+` : String(total);
+}
+
+export function boundedText(count: number, { countedUpTo }: Overview): string {
+  return count >= countedUpTo ? `${count}+` : String(count);
 }
 
 function runningRow(taskRun: TaskRun, now: string): readonly string[] {

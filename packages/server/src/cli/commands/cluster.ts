@@ -1,4 +1,4 @@
-/** `cluster status`, `instances` and `show`. */
+/** `cluster status`, `instances`, `show` and `drain`. */
 
 import type { Client, InstanceList, InstanceView } from "@signalbox/contract";
 import { ProblemError } from "@signalbox/contract";
@@ -9,8 +9,9 @@ import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
 import type { Output } from "../output.ts";
 import { listLines, printList, printOne } from "../print.ts";
-import type { AskOptions, ListOptions, WatchOptions } from "../shared-options.ts";
+import type { AskOptions, ChangeOptions, ListOptions, WatchOptions } from "../shared-options.ts";
 import { watch, watchWish } from "../watch.ts";
+import { whoAsks } from "../who-asks.ts";
 
 export interface InstancesOptions extends AskOptions, ListOptions, WatchOptions {
   readonly limit: number;
@@ -80,6 +81,30 @@ export async function clusterShow(given: string, options: AskOptions, output: Ou
   const instance = await client.getInstance(instanceCalled(given, instances).instanceId);
   const lines = (): readonly string[] => instanceLines(instance, output.look);
   printOne(instance, { name: instance.instanceId, lines }, { options, output });
+}
+
+export async function clusterDrain(
+  given: string,
+  options: AskOptions & ChangeOptions & { readonly undo?: true },
+  output: Output,
+): Promise<void> {
+  const client = await findServer(options);
+  const { instances } = await client.listInstances();
+  const { instanceId, name } = instanceCalled(given, instances);
+  const undo = options.undo === true;
+  if (options.dryRun === true) {
+    return output.data(`Would ${undo ? "call back" : "drain"} ${safeText(name)}.  ${instanceId}`);
+  }
+  const { changed } = undo
+    ? await client.callInstanceBack(instanceId)
+    : await client.drainInstance(instanceId, whoAsks(options));
+  const lines = (): readonly string[] => [`${safeText(name)} ${drainedText(undo, changed)}.  ${instanceId}`];
+  printOne({ instanceId, changed }, { name: instanceId, lines }, { options, output });
+}
+
+function drainedText(undo: boolean, changed: boolean): string {
+  if (undo) return changed ? "claims again" : "was not asked to drain";
+  return changed ? "claims nothing more; what it runs goes on" : "was asked to drain before";
 }
 
 /** By its name, or the beginning of its id; of several with one name the one that lives. */

@@ -39,10 +39,7 @@ function shellOf(given: string | undefined): Shell {
 }
 
 /** Where each of them looks by itself; for the others the line that is missing is said. */
-function placeFor(
-  shell: Shell,
-  configHome: string,
-): { readonly file: string; readonly after: string } {
+function placeFor(shell: Shell, configHome: string): { readonly file: string; readonly after: string } {
   const home = homedir();
   const places: Readonly<Record<Shell, readonly [file: string, after: string]>> = {
     bash: [

@@ -227,8 +227,20 @@ describe("other", () => {
     );
   });
 
-  test("cluster status says that nobody works here", async () => {
-    expect((await typed("cluster", "status")).said).toMatch(/live|No instance is live/);
+  test("an instance is asked to drain, and called back", async () => {
+    const instances = JSON.parse((await typed("cluster", "instances", "--json=name,instanceId")).said);
+    const [{ instanceId }] = instances;
+
+    expect((await typed("cluster", "drain", instanceId, "--reason", "new disk")).said).toContain(
+      "claims nothing more; what it runs goes on",
+    );
+    expect((await typed("cluster", "show", instanceId)).said).toMatch(/asked to drain .*: new disk/);
+    expect((await typed("cluster", "drain", instanceId)).said).toContain("was asked to drain before");
+    expect((await typed("cluster", "drain", instanceId, "--undo")).said).toContain("claims again");
+  });
+
+  test("cluster status says who works, and an instance that is not there is refused", async () => {
+    expect((await typed("cluster", "status")).said).toMatch(/^1 live, 0 of \d+ slots used\nINSTANCE/);
     await expect(typed("cluster", "show", "nobody")).rejects.toMatchObject({
       problem: { code: "INSTANCE_NOT_FOUND" },
     });

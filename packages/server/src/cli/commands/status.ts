@@ -1,5 +1,6 @@
 import type { Client, Overview, TaskRun } from "@signalbox/contract";
-import { overviewLines } from "../../render/overview-lines.ts";
+import { boundedText, overviewLines, pendingText } from "../../render/overview-lines.ts";
+import { safeText } from "../../render/task-name.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
 import type { Output } from "../output.ts";
@@ -50,18 +51,17 @@ async function watchStatus(client: Client, options: StatusOptions, output: Outpu
 }
 
 /** A line for the work and one for each instance. */
-export function standingFacts({
-  waiting,
-  available,
-  running,
-  instances,
-}: Overview): ReadonlyMap<string, string> {
-  const pending = Object.values(waiting).reduce((sum, count) => sum + count, 0);
+export function standingFacts(overview: Overview): ReadonlyMap<string, string> {
+  const counts = [
+    `${pendingText(overview)} pending`,
+    `${boundedText(overview.available, overview)} available`,
+    `${boundedText(overview.running, overview)} running`,
+  ];
   return new Map([
-    ["work", `${pending} pending, ${available} available, ${running} running`],
-    ...instances.map(({ instanceId, name, state }): [string, string] => [
+    ["work", counts.join(", ")],
+    ...overview.instances.map(({ instanceId, name, state }): [string, string] => [
       instanceId,
-      `${name} is ${state.toLowerCase()}`,
+      `${safeText(name)} is ${state === "DEAD" ? "gone" : state.toLowerCase()}`,
     ]),
   ]);
 }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { acts, type Tools } from "../action.ts";
 import type { InstancesOptions } from "../commands/cluster.ts";
-import type { AskOptions } from "../shared-options.ts";
-import { withAsking, withList, withWatch } from "../shared-options.ts";
+import type { AskOptions, ChangeOptions } from "../shared-options.ts";
+import { withAsking, withList, withReason, withWatch } from "../shared-options.ts";
 
 export function declareCluster(group: Command, tools: Tools): void {
   group.description("instances: which are live, and what each of them has");
@@ -29,6 +29,16 @@ export function declareCluster(group: Command, tools: Tools): void {
       acts(tools, async ([instance = ""], options: AskOptions, output) => {
         const { clusterShow } = await import("../commands/cluster.ts");
         return await clusterShow(instance, options, output);
+      }),
+    );
+  withAsking(withReason(group.command("drain")))
+    .description("ask an instance to claim nothing more; what it runs goes on")
+    .argument("<instance>", "its name, or the beginning of its id")
+    .option("--undo", "let it claim again")
+    .action(
+      acts(tools, async ([instance = ""], options: AskOptions & ChangeOptions & { undo?: true }, output) => {
+        const { clusterDrain } = await import("../commands/cluster.ts");
+        return await clusterDrain(instance, options, output);
       }),
     );
 }
