@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { flaky, openCli } from "../../../test/cli-fixture.ts";
+import { createApi } from "../../http/create-api.ts";
+import { listenOnLoopback } from "../../http/listen.ts";
 import { EXIT } from "../exit-code.ts";
 
 const box = await openCli(inject("adminUrl"));
@@ -120,6 +122,29 @@ describe("watching", () => {
 });
 
 describe("tokens", () => {
+  test("are asked for by a server that wants one, and let their owner in", async () => {
+    const token = "a-token-that-is-long-enough-for-this-server";
+    const { scheduler } = box;
+    const api = createApi({ scheduler, serverId: "server-2", logger: { error: () => {} }, token });
+    const { url } = await listenOnLoopback(api, 28_610);
+    const file = join(box.home, "server-token");
+    await writeFile(file, `${token}\n`);
+
+    const [without, within] = await Promise.all([
+      box.start(["status", "--json"], { SIGNALBOX_SERVER_URL: url }).end,
+      box.start(["status", "--json"], { SIGNALBOX_SERVER_URL: url, SIGNALBOX_TOKEN_FILE: file }).end,
+    ]);
+    await api.close();
+
+    expect(without.exitCode).toBe(EXIT.notAllowed);
+    expect(JSON.parse(without.noted).error).toMatchObject({
+      code: "UNAUTHENTICATED",
+      hint: expect.stringContaining("--token-file"),
+    });
+    expect(within.exitCode).toBe(EXIT.ok);
+    expect(within.said).not.toContain(token);
+  });
+
   test("go to the server they are meant for, from a file, the environment or a context", async () => {
     const seen: (string | undefined)[] = [];
     const server = createServer(({ headers }, response) => {
