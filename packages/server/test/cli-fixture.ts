@@ -15,7 +15,7 @@ import { createApi } from "../src/http/create-api.ts";
 import { listenOnLoopback } from "../src/http/listen.ts";
 import { PLAIN_LOOK } from "../src/render/look.ts";
 
-const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 
 export const flaky = defineTask({
   kind: "flaky",
@@ -84,11 +84,10 @@ async function typed(words: readonly string[]): Promise<Said> {
   return { said: said.join("\n"), noted: noted.join("\n"), exitCode };
 }
 
-/** From the sources, so that no stale build is tested. */
+/** Of compiled code, as a release runs it: `npm run build` before. */
 function startProcess(words: readonly string[], env: Record<string, string>, cwd: string): RunningProcess {
   const { FORCE_COLOR: _, NO_COLOR: __, CI: ___, ...inherited } = ownEnvironment;
-  const tsx = import.meta.resolve("tsx");
-  const child = spawn(process.execPath, ["--import", tsx, "--conditions=source", MAIN, ...words], {
+  const child = spawn(process.execPath, [MAIN, ...words], {
     cwd,
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],

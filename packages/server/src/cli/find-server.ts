@@ -117,7 +117,8 @@ async function devsFrom(folder: string): Promise<readonly RegisteredDev[]> {
 export function checkedUrl(text: string, origin: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "") {
-    return url.origin;
+    // With what stands before every address there, and without what a copied one has behind it.
+    return `${url.origin}${url.pathname.replace(/(?:\/api\/v1)?\/*$/, "")}`;
   }
   // Not repeated where it may have a password in it.
   const said = text.includes("@") ? "" : ` ("${text}")`;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase, type TestDatabase } from "@signalbox/core/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
-import { freePort, type Server, startCommand, startServer, TOKEN } from "../../test/serve-process.ts";
+import { freePort, type Server, startCommand, startServer, TOKEN } from "./serve-process.ts";
 
 const SECRET = "an-input-that-nobody-may-read";
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { defineTask } from "@signalbox/core";
 
-const waitForFile = defineTask<{ readonly file: string; readonly secret?: string }>({
+const waitForFile = defineTask({
   kind: "wait-for-file",
   run: async ({ file }, { signal }) => {
     while (!existsSync(file)) await wait(20, undefined, { signal });

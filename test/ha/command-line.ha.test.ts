@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
-import { flaky, openCli } from "../../../test/cli-fixture.ts";
-import { createApi } from "../../http/create-api.ts";
-import { listenOnLoopback } from "../../http/listen.ts";
-import { EXIT } from "../exit-code.ts";
+import { EXIT } from "../../packages/server/src/cli/exit-code.ts";
+import { createApi } from "../../packages/server/src/http/create-api.ts";
+import { listenOnLoopback } from "../../packages/server/src/http/listen.ts";
+import { flaky, openCli } from "../../packages/server/test/cli-fixture.ts";
 
 const box = await openCli(inject("adminUrl"));
 afterAll(box.close);

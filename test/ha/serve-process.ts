@@ -1,11 +1,11 @@
-/** `signalbox serve` and other commands as real processes, from the sources. */
+/** `signalbox serve` and other commands as real processes, of compiled code. */
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
-const TASKS = fileURLToPath(new URL("./serve-tasks.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../packages/server/dist/cli/main.js", import.meta.url));
+const TASKS = fileURLToPath(new URL("./serve-tasks.mjs", import.meta.url));
 const WITHIN_MS = 50_000;
 
 export const TOKEN = "correct-horse-battery-staple";
@@ -28,7 +28,7 @@ export type Environment = Readonly<Record<string, string>>;
 
 /** With nothing of the environment of the tests. */
 export function startCommand(words: readonly string[], env: Environment): Command {
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=source", MAIN, ...words], {
+  const child = spawn(process.execPath, [MAIN, ...words], {
     env: { NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
