@@ -1,0 +1,111 @@
+/** What this tab follows: topics that pages want, the stream that brings them, and polling where it does not. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import { ApiError, apiUrl, readPath } from "../api/request.ts";
+import { setServerTime } from "../shared/time/clock.ts";
+import { createAcceptance } from "./accept-answer.ts";
+import { connectStream, type WantTopics } from "./connect-stream.ts";
+import { setLiveState } from "./live-state.ts";
+import type { StreamNews } from "./messages.ts";
+import { createPoller } from "./poller.ts";
+
+const SETTLE_MS = 50;
+
+export interface LiveData {
+  /** Counts: a topic is followed as long as somebody wants it. Answers how to let go. */
+  readonly follow: (topic: string) => () => void;
+  /** Reads a topic by a request; what the stream said meanwhile wins. */
+  readonly read: (topic: string, signal: AbortSignal) => Promise<unknown>;
+  readonly setPaused: (paused: boolean) => void;
+}
+
+export function topicKey(topic: string): readonly ["topic", string] {
+  return ["topic", topic];
+}
+
+export function createLiveData(queries: QueryClient): LiveData {
+  const accept = createAcceptance();
+  const followers = new Map<string, number>();
+  const heard = new Map<string, number>();
+  let covered: ReadonlySet<string> = new Set();
+  let paused = false;
+  let want: WantTopics | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const active = (): readonly string[] => {
+    return paused || document.visibilityState === "hidden" ? [] : [...followers.keys()].toSorted();
+  };
+  const poller = createPoller({
+    topics: () => active().filter((topic) => !covered.has(topic)),
+    poll: async (topic) =>
+      await queries.refetchQueries({ queryKey: topicKey(topic), exact: true }, { cancelRefetch: false }),
+    snapshot: (topic) => queries.getQueryState(topicKey(topic))?.data,
+  });
+  const take = (news: StreamNews): void => {
+    switch (news.kind) {
+      case "state":
+        covered = new Set(news.covered);
+        setLiveState({ stream: news.state });
+        poller.wake();
+        return;
+      case "hello":
+        setServerTime(news.serverTime);
+        setLiveState({ serverId: news.serverId, answeredAt: Date.now(), unreachableSince: null });
+        return;
+      case "body":
+        heard.set(news.topic, (heard.get(news.topic) ?? 0) + 1);
+        queries.setQueryData(topicKey(news.topic), accept(news.body));
+        setLiveState({ answeredAt: Date.now(), trouble: null, unreachableSince: null });
+        return;
+      case "trouble":
+        setLiveState({ trouble: news.problem });
+    }
+  };
+  const settle = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      want ??= connectStream(apiUrl("stream"), take);
+      want(active());
+      poller.wake();
+    }, SETTLE_MS);
+  };
+  document.addEventListener("visibilitychange", settle);
+
+  return {
+    follow: (topic) => {
+      followers.set(topic, (followers.get(topic) ?? 0) + 1);
+      settle();
+      return () => {
+        const rest = (followers.get(topic) ?? 1) - 1;
+        if (rest === 0) followers.delete(topic);
+        else followers.set(topic, rest);
+        settle();
+      };
+    },
+    read: async (topic, signal) => {
+      const before = heard.get(topic);
+      const body = await noteReachable(readPath(topic, signal));
+      const cached = queries.getQueryData(topicKey(topic));
+      // The stream has spoken since this was asked: the answer may be older than what it said.
+      return heard.get(topic) !== before && cached !== undefined ? cached : accept(body);
+    },
+    setPaused: (next) => {
+      paused = next;
+      setLiveState({ paused });
+      settle();
+    },
+  };
+}
+
+async function noteReachable(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    const body = await answer;
+    setLiveState({ answeredAt: Date.now(), unreachableSince: null, trouble: null });
+    return body;
+  } catch (error) {
+    if (error instanceof ApiError && error.problem === null) setLiveState({ unreachableSince: Date.now() });
+    else if (error instanceof ApiError && error.problem?.status === 503)
+      setLiveState({ trouble: error.problem });
+    throw error;
+  }
+}
