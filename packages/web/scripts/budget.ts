@@ -1,6 +1,6 @@
 /** What the dashboard may weigh, in gzipped bytes (UX d.1). Pure: the caller measures files. */
 
-export interface Chunk {
+interface Chunk {
   readonly file: string;
   readonly isEntry?: boolean;
   readonly imports?: readonly string[];

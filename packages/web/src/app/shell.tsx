@@ -79,7 +79,7 @@ function Places() {
         <Mark />
         signalbox
       </Link>
-      <ul className="flex justify-around md:grid md:gap-1">
+      <ul className="flex md:grid md:gap-1">
         {PLACES.map(({ to, icon, word }) => (
           <li key={to} className="min-w-0 flex-1">
             <Link

@@ -1,13 +1,13 @@
 /** Makes the whole answer of a route out of what the stream says of it. Pure. */
 
-export interface WholeChange {
+interface WholeChange {
   readonly topic: string;
   readonly at: string;
   readonly body: unknown;
 }
 
 /** Of a list: the order of its rows, and only those that are new or have changed on this connection. */
-export interface RowsChange {
+interface RowsChange {
   readonly topic: string;
   readonly at: string;
   readonly ids: readonly string[];

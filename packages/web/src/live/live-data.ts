@@ -5,6 +5,7 @@ import { ApiError, apiUrl, readPath } from "../api/request.ts";
 import { setServerTime } from "../shared/time/clock.ts";
 import { createAcceptance } from "./accept-answer.ts";
 import { connectStream, type WantTopics } from "./connect-stream.ts";
+import { createFollowers, type Followers } from "./followers.ts";
 import { setLiveState } from "./live-state.ts";
 import type { StreamNews } from "./messages.ts";
 import { createPoller } from "./poller.ts";
@@ -24,43 +25,12 @@ export function topicKey(topic: string): readonly ["topic", string] {
 }
 
 export function createLiveData(queries: QueryClient): LiveData {
-  const accept = createAcceptance();
-  const followers = new Map<string, number>();
-  const heard = new Map<string, number>();
+  const cache = createTopicCache(queries);
   let covered: ReadonlySet<string> = new Set();
   let paused = false;
   let want: WantTopics | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const active = (): readonly string[] => {
-    return paused || document.visibilityState === "hidden" ? [] : [...followers.keys()].toSorted();
-  };
-  const poller = createPoller({
-    topics: () => active().filter((topic) => !covered.has(topic)),
-    poll: async (topic) =>
-      await queries.refetchQueries({ queryKey: topicKey(topic), exact: true }, { cancelRefetch: false }),
-    snapshot: (topic) => queries.getQueryState(topicKey(topic))?.data,
-  });
-  const take = (news: StreamNews): void => {
-    switch (news.kind) {
-      case "state":
-        covered = new Set(news.covered);
-        setLiveState({ stream: news.state });
-        poller.wake();
-        return;
-      case "hello":
-        setServerTime(news.serverTime);
-        setLiveState({ serverId: news.serverId, answeredAt: Date.now(), unreachableSince: null });
-        return;
-      case "body":
-        heard.set(news.topic, (heard.get(news.topic) ?? 0) + 1);
-        queries.setQueryData(topicKey(news.topic), accept(news.body));
-        setLiveState({ answeredAt: Date.now(), trouble: null, unreachableSince: null });
-        return;
-      case "trouble":
-        setLiveState({ trouble: news.problem });
-    }
-  };
   const settle = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -69,18 +39,50 @@ export function createLiveData(queries: QueryClient): LiveData {
       poller.wake();
     }, SETTLE_MS);
   };
+  const followers: Followers = createFollowers(settle);
+  const active = (): readonly string[] => {
+    return paused || document.visibilityState === "hidden" ? [] : followers.topics();
+  };
+  const poller = createPoller({
+    topics: () => active().filter((topic) => !covered.has(topic)),
+    poll: async (topic) =>
+      await queries.refetchQueries({ queryKey: topicKey(topic), exact: true }, { cancelRefetch: false }),
+    snapshot: (topic) => queries.getQueryState(topicKey(topic))?.data,
+  });
+  const take = (news: StreamNews): void => {
+    noteNews(news);
+    if (news.kind === "body") cache.put(news.topic, news.body);
+    if (news.kind === "state") {
+      covered = new Set(news.covered);
+      poller.wake();
+    }
+  };
   document.addEventListener("visibilitychange", settle);
 
   return {
-    follow: (topic) => {
-      followers.set(topic, (followers.get(topic) ?? 0) + 1);
+    follow: followers.follow,
+    read: cache.read,
+    setPaused: (next) => {
+      paused = next;
+      setLiveState({ paused });
       settle();
-      return () => {
-        const rest = (followers.get(topic) ?? 1) - 1;
-        if (rest === 0) followers.delete(topic);
-        else followers.set(topic, rest);
-        settle();
-      };
+    },
+  };
+}
+
+interface TopicCache {
+  readonly put: (topic: string, body: unknown) => void;
+  readonly read: LiveData["read"];
+}
+
+/** Answers of both ways come in here, through one acceptance. */
+function createTopicCache(queries: QueryClient): TopicCache {
+  const accept = createAcceptance();
+  const heard = new Map<string, number>();
+  return {
+    put: (topic, body) => {
+      heard.set(topic, (heard.get(topic) ?? 0) + 1);
+      queries.setQueryData(topicKey(topic), accept(body));
     },
     read: async (topic, signal) => {
       const before = heard.get(topic);
@@ -89,12 +91,24 @@ export function createLiveData(queries: QueryClient): LiveData {
       // The stream has spoken since this was asked: the answer may be older than what it said.
       return heard.get(topic) !== before && cached !== undefined ? cached : accept(body);
     },
-    setPaused: (next) => {
-      paused = next;
-      setLiveState({ paused });
-      settle();
-    },
   };
+}
+
+function noteNews(news: StreamNews): void {
+  switch (news.kind) {
+    case "state":
+      setLiveState({ stream: news.state });
+      return;
+    case "hello":
+      setServerTime(news.serverTime);
+      setLiveState({ serverId: news.serverId, answeredAt: Date.now(), unreachableSince: null });
+      return;
+    case "body":
+      setLiveState({ answeredAt: Date.now(), trouble: null, unreachableSince: null });
+      return;
+    case "trouble":
+      setLiveState({ trouble: news.problem });
+  }
 }
 
 async function noteReachable(answer: Promise<unknown>): Promise<unknown> {

@@ -25,15 +25,17 @@ export function createStream(url: string): Stream {
   let source: EventSource | null = null;
   let covered: readonly string[] = [];
   let state: StreamState = "connecting";
-  let failures: readonly number[] = [];
+  const failures = createFailures();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  const stateNews = (): StreamNews => ({ kind: "state", state, covered: state === "live" ? covered : [] });
   const tellAll = (news: StreamNews): void => {
+    if (news.kind === "hello") {
+      failures.forget();
+      state = "live";
+      tellAll(stateNews());
+    }
     for (const listener of wanted.keys()) listener(news);
-  };
-  const tellState = (next: StreamState): void => {
-    state = next;
-    tellAll({ kind: "state", state, covered: state === "live" ? covered : [] });
   };
   const openIn = (ms: number): void => {
     clearTimeout(timer);
@@ -44,65 +46,86 @@ export function createStream(url: string): Stream {
     source = null;
     bodies.clear();
   };
-
   const open = (): void => {
     close();
     covered = unionOf(wanted.values());
-    if (covered.length === 0) return;
-    const query = covered.map((topic) => `topic=${encodeURIComponent(topic)}`).join("&");
-    const opened = new EventSource(`${url}?${query}`);
-    source = opened;
-    opened.addEventListener("hello", ({ data }) => {
-      failures = [];
-      tellState("live");
-      tellAll({ kind: "hello", ...(JSON.parse(data) as { serverTime: string; serverId: string }) });
-    });
-    opened.addEventListener("change", ({ data }) => takeChange(JSON.parse(data) as StreamChange));
-    opened.addEventListener("trouble", ({ data }) => {
-      tellAll({ kind: "trouble", ...(JSON.parse(data) as { topic: string; problem: never }) });
-    });
-    // The browser's own way of coming back does not tell how often it failed, and gives up where a proxy answers.
-    opened.addEventListener("error", () => {
-      if (source === opened) comeBack();
-    });
+    if (covered.length > 0) source = openSource(url, covered, { tellAll, takeChange, comeBack });
   };
-
   const takeChange = (change: StreamChange): void => {
-    const body = foldChange(bodies.get(change.topic), change);
+    const { topic } = change;
+    const body = foldChange(bodies.get(topic), change);
     if (body === null) {
       openIn(0);
       return;
     }
-    bodies.set(change.topic, body);
-    for (const [listener, topics] of wanted) {
-      if (topics.includes(change.topic)) listener({ kind: "body", topic: change.topic, body });
-    }
+    bodies.set(topic, body);
+    for (const [listener, topics] of wanted)
+      if (topics.includes(topic)) listener({ kind: "body", topic, body });
   };
-
-  const comeBack = (): void => {
+  const comeBack = (failed: EventSource): void => {
+    if (source !== failed) return;
     close();
-    const now = Date.now();
-    failures = [...failures.filter((at) => now - at < FAILURES_WITHIN_MS), now];
-    tellState(failures.length >= FAILURES ? "failing" : "connecting");
-    openIn(RETRY_MS[Math.min(failures.length, RETRY_MS.length) - 1] ?? 0);
+    const { often, restMs } = failures.note(Date.now());
+    state = often ? "failing" : "connecting";
+    tellAll(stateNews());
+    openIn(restMs);
   };
 
   return {
     want: (listener, topics) => {
       if (topics.length === 0) wanted.delete(listener);
       else wanted.set(listener, topics);
-      const union = unionOf(wanted.values());
-      if (!sameTopics(union, covered) || (source === null && union.length > 0 && state === "live")) {
+      if (!sameTopics(unionOf(wanted.values()), covered)) {
         openIn(SETTLE_MS);
         return;
       }
-      listener({ kind: "state", state, covered: state === "live" ? covered : [] });
+      listener(stateNews());
       for (const topic of topics) {
         const body = bodies.get(topic);
         if (body !== undefined) listener({ kind: "body", topic, body });
       }
     },
   };
+}
+
+interface Failures {
+  readonly note: (now: number) => { readonly often: boolean; readonly restMs: number };
+  readonly forget: () => void;
+}
+
+function createFailures(): Failures {
+  let times: readonly number[] = [];
+  return {
+    note: (now) => {
+      times = [...times.filter((at) => now - at < FAILURES_WITHIN_MS), now];
+      const restMs = RETRY_MS[Math.min(times.length, RETRY_MS.length) - 1] ?? 0;
+      return { often: times.length >= FAILURES, restMs };
+    },
+    forget: () => {
+      times = [];
+    },
+  };
+}
+
+interface SourceEvents {
+  readonly tellAll: (news: StreamNews) => void;
+  readonly takeChange: (change: StreamChange) => void;
+  readonly comeBack: (failed: EventSource) => void;
+}
+
+function openSource(url: string, topics: readonly string[], events: SourceEvents): EventSource {
+  const query = topics.map((topic) => `topic=${encodeURIComponent(topic)}`).join("&");
+  const source = new EventSource(`${url}?${query}`);
+  source.addEventListener("hello", ({ data }) => {
+    events.tellAll({ kind: "hello", ...(JSON.parse(data) as { serverTime: string; serverId: string }) });
+  });
+  source.addEventListener("change", ({ data }) => events.takeChange(JSON.parse(data) as StreamChange));
+  source.addEventListener("trouble", ({ data }) => {
+    events.tellAll({ kind: "trouble", ...(JSON.parse(data) as { topic: string; problem: never }) });
+  });
+  // The browser's own way of coming back does not tell how often it failed, and gives up where a proxy answers.
+  source.addEventListener("error", () => events.comeBack(source));
+  return source;
 }
 
 /** Whoever asked last is served first where there are too many; tabs poll for the rest. */

@@ -19,14 +19,14 @@ export function ClusterPage() {
     <div className="grid gap-4">
       <h1>{words("nav.cluster")}</h1>
       <Answer query={query} lines={6}>
-        {({ instances }) =>
+        {({ instances, computedAt }) =>
           instances.length === 0 ? (
             <p className="panel p-6 text-muted">{words("cluster.none")}</p>
           ) : (
             <ul className="grid min-w-0 gap-4 xl:grid-cols-2">
               {instances.toSorted(byStateAndName).map((instance) => (
                 <li key={instance.instanceId} className="min-w-0">
-                  <InstanceCard instance={instance} />
+                  <InstanceCard instance={instance} readAt={computedAt} />
                 </li>
               ))}
             </ul>

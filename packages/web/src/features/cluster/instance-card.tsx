@@ -10,16 +10,21 @@ import { TaskRunLength, TaskRunLink } from "../task-runs/task-run-cells.tsx";
 import { BeatBar } from "./beat-bar.tsx";
 import { InstanceState } from "./instance-state.tsx";
 
-export function InstanceCard({ instance }: { readonly instance: InstanceView }) {
+interface InstanceCardProps {
+  readonly instance: InstanceView;
+  readonly readAt: string;
+}
+
+export function InstanceCard({ instance, readAt }: InstanceCardProps) {
   const words = useWords();
   const [open, setOpen] = useState(false);
   const { instanceId, name, running, slots, kinds, startedAt, beatAt } = instance;
   return (
-    <section className="panel min-w-0" aria-label={safeText(name)} data-instance={name}>
+    <section className="panel min-w-0 overflow-clip" aria-label={safeText(name)} data-instance={name}>
       <div className="grid gap-3 p-4">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h2 className="wrap-anywhere">{safeText(name)}</h2>
-          <InstanceState instance={instance} />
+          <InstanceState instance={instance} readAt={readAt} />
           <span className="ms-auto font-mono text-xs text-muted" title={instanceId}>
             {shortId(instanceId)}
           </span>

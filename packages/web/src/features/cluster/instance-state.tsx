@@ -13,10 +13,16 @@ const LOOK = {
   },
 } as const;
 
+interface InstanceStateProps {
+  readonly instance: InstanceView;
+  /** When the database was asked. */
+  readonly readAt: string;
+}
+
 /** Word and shape. */
-export function InstanceState({ instance }: { readonly instance: InstanceView }) {
+export function InstanceState({ instance, readAt }: InstanceStateProps) {
   const words = useWords();
-  const state = stateOf(instance, useNow());
+  const state = stateOf(instance, Date.parse(readAt), useNow());
   const { path, tone } = LOOK[state];
   return (
     <span

@@ -5,10 +5,18 @@ export type InstanceStateName = "live" | "late" | "draining" | "lost";
 /** Of the lease: an instance that has used up this much of it without a beat is late. */
 const LATE_PART = 0.5;
 
-/** What the database says of it, and how its lease stands by the server's clock. Pure. */
-export function stateOf({ state, beatAt, leaseUntil }: InstanceView, now: number): InstanceStateName {
+/** How long an answer counts as the present: between two polls nobody is late. */
+const FRESH_MS = 4_500;
+
+/** What the database said of it when it was read, and how its lease stood then. Pure. */
+export function stateOf(
+  { state, beatAt, leaseUntil }: InstanceView,
+  readAt: number,
+  now: number,
+): InstanceStateName {
   if (state === "DEAD") return "lost";
   const [beat, until] = [Date.parse(beatAt), Date.parse(leaseUntil)];
-  if (now > beat + (until - beat) * LATE_PART) return "late";
+  const at = Math.max(readAt, now - FRESH_MS);
+  if (at > beat + (until - beat) * LATE_PART) return "late";
   return state === "DRAINING" ? "draining" : "live";
 }

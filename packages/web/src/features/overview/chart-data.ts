@@ -68,7 +68,7 @@ function lengthsOf(taskRuns: readonly TaskRun[], leg: LegName): readonly number[
 }
 
 /** The nearest rank; null of nothing. */
-export function percentile(values: readonly number[], part: number): number | null {
+function percentile(values: readonly number[], part: number): number | null {
   if (values.length === 0) return null;
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? null;

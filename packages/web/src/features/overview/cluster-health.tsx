@@ -17,7 +17,7 @@ export function ClusterHealth({ query }: { readonly query: UseQueryResult<Overvi
       aside={<Link to="/cluster">{words("nav.cluster")}</Link>}
     >
       <Answer query={query}>
-        {({ instances }) =>
+        {({ instances, computedAt }) =>
           instances.length === 0 ? (
             <Empty>{words("cluster.none")}</Empty>
           ) : (
@@ -28,7 +28,7 @@ export function ClusterHealth({ query }: { readonly query: UseQueryResult<Overvi
                   className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 border-t border-line px-4 py-2 sm:grid-cols-[minmax(0,1fr)_6rem_7rem_5rem]"
                 >
                   <span className="font-medium wrap-anywhere">{safeText(instance.name)}</span>
-                  <InstanceState instance={instance} />
+                  <InstanceState instance={instance} readAt={computedAt} />
                   <BeatBar instance={instance} />
                   <span className="text-end text-sm text-muted tabular-nums" title={words("column.slots")}>
                     {instance.running} / {instance.slots}

@@ -24,6 +24,12 @@ interface LineChartProps {
   readonly format: (value: number) => string;
 }
 
+/** How the axes write their numbers. */
+interface Writing {
+  readonly format: (value: number) => string;
+  readonly clock: (seconds: number) => string;
+}
+
 const HEIGHT = 180;
 
 export function LineChart({ from, series, summary, format }: LineChartProps) {
@@ -35,14 +41,18 @@ export function LineChart({ from, series, summary, format }: LineChartProps) {
   const data: UPlot.AlignedData = [from.map((at) => at / 1000), ...series.map(({ values }) => [...values])];
   const latest = useRef(data);
   latest.current = data;
-  const formatted = useRef(format);
-  formatted.current = format;
+  const clock = useTickFormat();
+  const writing = useRef<Writing>({ format, clock });
+  writing.current = { format, clock };
   const look = JSON.stringify([series.map(({ label, colour, dash }) => [label, colour, dash]), theme, dark]);
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
     const drawn = new UPlot(
-      optionsOf(element, series, (value) => formatted.current(value)),
+      optionsOf(element, series, {
+        format: (value) => writing.current.format(value),
+        clock: (seconds) => writing.current.clock(seconds),
+      }),
       latest.current,
       element,
     );
@@ -118,7 +128,7 @@ function Numbers({ from, series, format }: Omit<LineChartProps, "summary">) {
 function optionsOf(
   element: HTMLElement,
   series: readonly Series[],
-  format: (value: number) => string,
+  { format, clock }: Writing,
 ): UPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const probe = document.createElement("span");
@@ -149,9 +159,28 @@ function optionsOf(
         points: { size: 5 },
       })),
     ],
-    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+    axes: [
+      { ...axis, space: 70, values: (_, ticks) => ticks.map(clock) },
+      { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
+    ],
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
   };
   probe.remove();
   return options;
+}
+
+/** "15:04", "15:04:30" where it is not a full minute. */
+function useTickFormat(): (seconds: number) => string {
+  const { locale } = useWords();
+  const { timeZone } = usePreferences();
+  const zone = timeZone === "browser" ? {} : { timeZone };
+  return (seconds) => {
+    const whole = seconds % 60 === 0;
+    const style = {
+      hour: "2-digit",
+      minute: "2-digit",
+      ...(whole ? {} : { second: "2-digit" as const }),
+    } as const;
+    return new Intl.DateTimeFormat(locale, { ...style, hourCycle: "h23", ...zone }).format(seconds * 1000);
+  };
 }

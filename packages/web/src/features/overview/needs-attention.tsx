@@ -50,7 +50,7 @@ export function NeedsAttention({ ended, overview }: NeedsAttentionProps) {
                   className="flex flex-wrap items-center gap-x-3 border-t border-line px-4 py-2"
                 >
                   <TaskRunStatus taskRun={taskRun} />
-                  <span className="min-w-0 flex-1">
+                  <span className="min-w-0 flex-1 basis-40">
                     <TaskRunLink taskRun={taskRun} />
                   </span>
                   <span className="text-sm text-muted">

@@ -8,9 +8,18 @@ export interface Span {
   readonly className: string;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const OTHER_SEQUENCES =
-  /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-9;?<=>!]*[ -/]*[@-ln-~]|\u001b[PX^_][^\u001b]*\u001b\\|\u001b[^[\]PX^_]/g;
+const ESC = "\u001b";
+const BEL = "\u0007";
+/** Titles and links (OSC), moves of the cursor (CSI without the final m), device texts (DCS and the like), the rest. */
+const OTHER_SEQUENCES = new RegExp(
+  [
+    `${ESC}\\][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\\\)?`,
+    `${ESC}\\[[0-9;?<=>!]*[ -/]*[@-ln-~]`,
+    `${ESC}[PX^_][^${ESC}]*${ESC}\\\\`,
+    `${ESC}[^[\\]PX^_]`,
+  ].join("|"),
+  "g",
+);
 
 const DECORATION: Readonly<Record<string, string>> = {
   bold: "font-bold",

@@ -11,7 +11,7 @@ export function Attempts({ taskRun }: { readonly taskRun: TaskRunDetail }) {
   const words = useWords();
   const query = useTopic<AttemptPage>(`task-runs/${taskRun.taskId}/attempts?limit=20`);
   return (
-    <Panel title={words("attempts.title")}>
+    <Panel title={words("attempts.title")} className="overflow-clip">
       <Answer query={query} lines={2}>
         {({ taskRuns, next }) => (
           <>

@@ -4,50 +4,48 @@ import type { WaitingCause } from "@signalbox/contract";
 import type { Words } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { lengthText } from "../../shared/time/length.ts";
+import type { WaitingCode } from "../task-runs/cause-label.ts";
 
-export function causeFacts(cause: WaitingCause, words: Words): string {
-  switch (cause.code) {
-    case "RUN_LIMIT":
-    case "QUEUE_LIMIT":
-    case "KEY_LIMIT":
-      return joined(
-        cause.code === "QUEUE_LIMIT" ? cause.queue : "",
-        words("fact.ofLimit", { used: cause.active, limit: cause.limit }),
-      );
-    case "FAIR_SHARE":
-      return words("fact.ofLimit", { used: cause.available, limit: cause.share });
-    case "RATE_LIMIT":
-      return joined(
-        cause.rate,
-        words("fact.rate", { amount: cause.amount, length: lengthText(cause.perMs, words.locale) }),
-      );
-    case "RESOURCE_BUSY":
-      return joined(cause.resource, words(`fact.busy.${cause.because}`));
-    case "VERSION_ORDER":
-      return joined(
-        cause.resource,
-        words("fact.lowerVersion", { version: cause.blockerVersion, own: cause.version }),
-      );
-    case "OUT_OF_ORDER":
-      return joined(
-        cause.resource,
-        words("fact.doneVersion", { version: cause.doneVersion, own: cause.version }),
-      );
-    case "PAUSED":
-      return joined(nameOf(cause.scope), cause.reason ?? "");
-    case "WINDOW":
-      return joined(nameOf(cause.scope), words(`window.${cause.window}`));
-    case "STOPPED":
-      return safeText(cause.detail ?? "");
-    case "RUN_AT":
-    case "NO_EXECUTOR":
-    case "NOT_EVALUATED":
-      return "";
-  }
-}
+type Facts = {
+  readonly [Code in WaitingCode]: (
+    cause: Extract<WaitingCause, { code: Code }>,
+    words: Words,
+  ) => readonly string[];
+};
 
-function joined(...parts: readonly string[]): string {
-  return parts
+const FACTS: Facts = {
+  RUN_AT: () => [],
+  STOPPED: ({ detail }) => [detail ?? ""],
+  PAUSED: ({ scope, reason }) => [nameOf(scope), reason ?? ""],
+  NO_EXECUTOR: () => [],
+  WINDOW: ({ scope, window }, words) => [nameOf(scope), words(`window.${window}`)],
+  OUT_OF_ORDER: ({ resource, doneVersion, version }, words) => [
+    resource,
+    words("fact.doneVersion", { version: doneVersion, own: version }),
+  ],
+  VERSION_ORDER: ({ resource, blockerVersion, version }, words) => [
+    resource,
+    words("fact.lowerVersion", { version: blockerVersion, own: version }),
+  ],
+  RUN_LIMIT: ({ active, limit }, words) => [words("fact.ofLimit", { used: active, limit })],
+  QUEUE_LIMIT: ({ queue, active, limit }, words) => [queue, words("fact.ofLimit", { used: active, limit })],
+  KEY_LIMIT: ({ active, limit }, words) => [words("fact.ofLimit", { used: active, limit })],
+  FAIR_SHARE: ({ available, share }, words) => [words("fact.ofLimit", { used: available, limit: share })],
+  RATE_LIMIT: ({ rate, amount, perMs }, words) => [
+    rate,
+    words("fact.rate", { amount, length: lengthText(perMs, words.locale) }),
+  ],
+  RESOURCE_BUSY: ({ resource, because }, words) => [resource, words(`fact.busy.${because}`)],
+  NOT_EVALUATED: () => [],
+};
+
+export function causeFacts<Code extends WaitingCode>(
+  cause: Extract<WaitingCause, { code: Code }>,
+  words: Words,
+): string {
+  const facts: (cause: Extract<WaitingCause, { code: Code }>, words: Words) => readonly string[] =
+    FACTS[cause.code as Code];
+  return facts(cause, words)
     .filter((part) => part !== "")
     .map(safeText)
     .join(" · ");

@@ -35,7 +35,7 @@ export function LogPanel({ taskRunId, status }: LogPanelProps) {
       id="log"
       tabIndex={-1}
       aria-labelledby="log-title"
-      className="panel min-w-0 scroll-mt-20"
+      className="panel min-w-0 scroll-mt-20 overflow-clip"
       onKeyDown={(event) => {
         // The second time the browser's own find opens.
         if (!(event.ctrlKey || event.metaKey) || event.key !== "f" || finding) return;

@@ -1,5 +1,5 @@
 import type { TaskRun } from "@signalbox/contract";
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { ansiSpans } from "./ansi-spans.ts";
@@ -53,7 +53,7 @@ export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps
         aria-live="off"
         aria-label={words("log.title")}
         tabIndex={0}
-        className="h-[min(28rem,70vh)] overflow-auto border-t border-line bg-page font-mono text-[0.8125rem] leading-[22px]"
+        className="max-h-[min(28rem,70vh)] min-h-16 overflow-auto border-t border-line bg-page font-mono text-[0.8125rem] leading-[22px]"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
           const atEnd = scrollHeight - scrollTop - clientHeight < AT_END_PX;
           if (!atEnd && following && virtual.scrollDirection === "backward") setFollowing(false);
@@ -62,24 +62,7 @@ export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps
           if (key === "End") setFollowing(true);
         }}
       >
-        <div className="relative" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const line = lines[index];
-            return (
-              line !== undefined && (
-                <div
-                  key={key}
-                  ref={virtual.measureElement}
-                  data-index={index}
-                  className={`absolute inset-x-0 top-0 flex ${marked === index ? "bg-warn-page" : ""}`}
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <Line line={line} number={index + 1} wrap={wrap} onMark={() => onMark(index)} />
-                </div>
-              )
-            );
-          })}
-        </div>
+        <Lines virtual={virtual} lines={lines} wrap={wrap} marked={marked} onMark={onMark} />
       </div>
       {!following && !log.ended && (
         <button
@@ -90,6 +73,34 @@ export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps
           {words("log.latest")}
         </button>
       )}
+    </div>
+  );
+}
+
+interface LinesProps extends Pick<LogViewProps, "wrap" | "marked" | "onMark"> {
+  readonly virtual: Virtualizer<HTMLDivElement, Element>;
+  readonly lines: readonly LogLine[];
+}
+
+function Lines({ virtual, lines, wrap, marked, onMark }: LinesProps) {
+  return (
+    <div className="relative" style={{ height: virtual.getTotalSize() }}>
+      {virtual.getVirtualItems().map(({ index, key, start }) => {
+        const line = lines[index];
+        return (
+          line !== undefined && (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className={`absolute inset-x-0 top-0 flex ${marked === index ? "bg-warn-page" : ""}`}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Line line={line} number={index + 1} wrap={wrap} onMark={() => onMark(index)} />
+            </div>
+          )
+        );
+      })}
     </div>
   );
 }

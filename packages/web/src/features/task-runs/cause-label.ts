@@ -1,7 +1,7 @@
 /** The short label of a waiting cause. A new gate does not compile until it has its words here. */
 
 import type { TaskRun, WaitingCause } from "@signalbox/contract";
-import type { Words } from "../../shared/i18n/use-words.ts";
+import type { MessageId, Words } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 
 export type WaitingCode = WaitingCause["code"];
@@ -49,36 +49,35 @@ export function causeLabel<Code extends WaitingCode>(
 
 /** What a list knows: the gate, and what the row itself says. */
 export function blockedLabel(taskRun: TaskRun, words: Words): string | null {
-  if (taskRun.status !== "PENDING") return null;
-  switch (taskRun.blockedOn) {
-    case null:
-      return words("cause.NOT_EVALUATED.short");
-    case "KEY_LIMIT":
-      return words("cause.KEY_LIMIT", { key: safeText(taskRun.concurrencyKey ?? "") });
-    case "NO_EXECUTOR":
-      return words("cause.NO_EXECUTOR", { kind: safeText(taskRun.kind) });
-    case "RESOURCE_BUSY":
-      return busyLabel(taskRun.resources.length === 1 ? (taskRun.resources[0]?.name ?? "") : "", words);
-    default:
-      return codeLabel(taskRun.blockedOn, words);
-  }
+  const { status, blockedOn, concurrencyKey, kind, resources } = taskRun;
+  if (status !== "PENDING") return null;
+  if (blockedOn === "KEY_LIMIT") return words("cause.KEY_LIMIT", { key: safeText(concurrencyKey ?? "") });
+  if (blockedOn === "NO_EXECUTOR") return words("cause.NO_EXECUTOR", { kind: safeText(kind) });
+  if (blockedOn === "RESOURCE_BUSY")
+    return busyLabel(resources.length === 1 ? (resources[0]?.name ?? "") : "", words);
+  return codeLabel(blockedOn ?? "NOT_EVALUATED", words);
 }
 
 /** Of many at once, where only the gate is known. */
+const CODE_LABELS = {
+  RUN_AT: "cause.RUN_AT",
+  STOPPED: "cause.STOPPED.short",
+  PAUSED: "cause.PAUSED.short",
+  NO_EXECUTOR: "cause.NO_EXECUTOR.short",
+  WINDOW: "cause.WINDOW",
+  OUT_OF_ORDER: "cause.OUT_OF_ORDER",
+  VERSION_ORDER: "cause.VERSION_ORDER",
+  RUN_LIMIT: "cause.RUN_LIMIT",
+  QUEUE_LIMIT: "cause.QUEUE_LIMIT",
+  KEY_LIMIT: "cause.KEY_LIMIT.short",
+  FAIR_SHARE: "cause.FAIR_SHARE",
+  RATE_LIMIT: "cause.RATE_LIMIT.short",
+  RESOURCE_BUSY: "cause.RESOURCE_BUSY.other",
+  NOT_EVALUATED: "cause.NOT_EVALUATED.short",
+} as const satisfies Record<WaitingCode, MessageId>;
+
 export function codeLabel(code: WaitingCode, words: Words): string {
-  switch (code) {
-    case "STOPPED":
-    case "PAUSED":
-    case "NO_EXECUTOR":
-    case "KEY_LIMIT":
-    case "RATE_LIMIT":
-    case "NOT_EVALUATED":
-      return words(`cause.${code}.short`);
-    case "RESOURCE_BUSY":
-      return words("cause.RESOURCE_BUSY.other");
-    default:
-      return words(`cause.${code}`);
-  }
+  return words(CODE_LABELS[code]);
 }
 
 /** A package ships the labels of its codes; one that is not known here is shown as it is. */

@@ -50,7 +50,7 @@ export function TaskRunNote({ taskRun }: { readonly taskRun: TaskRun }) {
         </span>
       );
     case "DONE":
-      return <span />;
+      return null;
     case "FAILED":
     case "CANCELED":
       return <span className="font-mono text-sm">{taskRun.outcome ?? ""}</span>;

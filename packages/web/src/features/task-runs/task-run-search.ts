@@ -17,7 +17,7 @@ const PAGE = 100;
 export function readTaskRunSearch(search: Readonly<Record<string, unknown>>): TaskRunSearch {
   const given = FIELDS.map((field) => [field, textOf(search[field])] as const);
   const kept = Object.fromEntries(given.filter(([, text]) => text !== "")) as TaskRunSearch;
-  const { status, ...rest } = kept;
+  const { status: _, ...rest } = kept;
   const statuses = statusesOf(kept);
   return statuses.length === 0 ? rest : { ...rest, status: statuses.join(",") };
 }

@@ -43,22 +43,12 @@ export function TaskRunTable({ rows, onEnd }: TaskRunTableProps) {
   const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? offset) - offset);
   return (
     <table
-      className="data-table"
+      className="data-table md:table-fixed"
       role="table"
       aria-rowcount={rows.length + 1}
       aria-label={words("tasks.title")}
     >
-      <thead role="rowgroup">
-        <tr role="row" aria-rowindex={1}>
-          <th role="columnheader">{words("column.status")}</th>
-          <th role="columnheader">{words("column.task")}</th>
-          <th role="columnheader">{words("column.cause")}</th>
-          <th role="columnheader">{words("column.kind")}</th>
-          <th role="columnheader">{words("column.attempt")}</th>
-          <th role="columnheader">{words("column.length")}</th>
-          <th role="columnheader">{words("column.enqueued")}</th>
-        </tr>
-      </thead>
+      <Head />
       <tbody ref={body} role="rowgroup">
         <Gap height={above} />
         {items.map(({ index, key }) => {
@@ -72,6 +62,35 @@ export function TaskRunTable({ rows, onEnd }: TaskRunTableProps) {
         <Gap height={below} />
       </tbody>
     </table>
+  );
+}
+
+function Head() {
+  const words = useWords();
+  return (
+    <thead role="rowgroup">
+      <tr role="row" aria-rowindex={1}>
+        <th role="columnheader" className="w-36">
+          {words("column.status")}
+        </th>
+        <th role="columnheader">{words("column.task")}</th>
+        <th role="columnheader" className="w-[28%]">
+          {words("column.cause")}
+        </th>
+        <th role="columnheader" className="w-40">
+          {words("column.kind")}
+        </th>
+        <th role="columnheader" className="w-24">
+          {words("column.attempt")}
+        </th>
+        <th role="columnheader" className="w-32">
+          {words("column.length")}
+        </th>
+        <th role="columnheader" className="w-36">
+          {words("column.enqueued")}
+        </th>
+      </tr>
+    </thead>
   );
 }
 
@@ -91,25 +110,25 @@ function Row({ index, taskRun, measure }: RowProps) {
       aria-rowindex={index + 2}
       data-task-run={taskRun.taskRunId}
     >
-      <td role="cell" className="md:w-40">
+      <td role="cell">
         <TaskRunStatus taskRun={taskRun} />
       </td>
       <td role="cell">
         <TaskRunLink taskRun={taskRun} />
       </td>
-      <td role="cell" data-label={words("column.cause")} className="max-md:empty:hidden">
+      <td role="cell" data-label={words("column.cause")}>
         <TaskRunNote taskRun={taskRun} />
       </td>
-      <td role="cell" data-label={words("column.kind")} className="text-muted">
+      <td role="cell" className="text-muted max-md:hidden">
         {safeText(taskRun.kind)}
       </td>
-      <td role="cell" data-label={words("column.attempt")} className="tabular-nums md:w-20">
+      <td role="cell" className="tabular-nums max-md:hidden">
         {taskRun.attempt}
       </td>
-      <td role="cell" data-label={words("column.length")} className="md:w-32">
+      <td role="cell" data-label={words("column.length")}>
         <TaskRunLength taskRun={taskRun} />
       </td>
-      <td role="cell" data-label={words("column.enqueued")} className="text-muted md:w-36">
+      <td role="cell" data-label={words("column.enqueued")} className="text-muted">
         <Relative at={taskRun.enqueuedAt} />
       </td>
     </tr>

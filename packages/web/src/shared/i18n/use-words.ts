@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react";
 import type enUs from "./messages/en-US.json";
 
 export type MessageId = keyof typeof enUs;
-export type MessageValues = Readonly<Record<string, string | number>>;
+type MessageValues = Readonly<Record<string, string | number>>;
 
 export interface Words {
   (id: MessageId, values?: MessageValues): string;

@@ -26,7 +26,7 @@ export function steadyText(ms: number, locale: string): string {
 
 /** "4 min. ago", "in 12 sec." */
 export function relativeText(aheadMs: number, locale: string): string {
-  const format = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "always" });
+  const format = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "auto" });
   const length = Math.abs(aheadMs);
   const sign = aheadMs > 0 ? 1 : -1;
   if (length < MINUTE_MS) return format.format(sign * Math.floor(length / SECOND_MS), "second");

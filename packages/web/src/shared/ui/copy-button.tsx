@@ -26,7 +26,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 }
 
 /** Over plain HTTP a page has no clipboard; what is selected can still be copied. */
-export async function copyText(text: string): Promise<void> {
+async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) {
     await navigator.clipboard.writeText(text);
     return;
