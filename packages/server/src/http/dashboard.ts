@@ -42,6 +42,9 @@ const POLICY =
 /** What the API and the probes have; an unknown path of theirs is answered with a problem, never with the page. */
 const NOT_PAGES = /^\/(?:api|docs|metrics|healthz|livez|readyz)(?:\/|$)/;
 
+/** Whoever has no session yet needs the page to begin one; it holds nothing that is secret. */
+const OPEN = { config: { access: "open" } } as const;
+
 /** False: there is no build, and nothing was added. */
 export function addDashboard(app: FastifyInstance, options: DashboardOptions = {}): boolean {
   const files = readBuild(options.folder ?? BUILT, options.basePath ?? "/");
@@ -58,8 +61,8 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions = {
     }
     return send(request, reply, page);
   };
-  app.get("/", answer);
-  app.get("/*", answer);
+  app.get("/", OPEN, answer);
+  app.get("/*", OPEN, answer);
   return true;
 }
 

@@ -2,11 +2,13 @@
 
 import { Link, Outlet } from "@tanstack/react-router";
 import { useState } from "react";
+import { useLiveState } from "../live/live-state.ts";
 import { type MessageId, useWords } from "../shared/i18n/use-words.ts";
 import { Icon, type IconName } from "../shared/ui/icon.tsx";
 import { Banner } from "./banner.tsx";
 import { EnvironmentBadge } from "./environment-badge.tsx";
 import { LivePill } from "./live-pill.tsx";
+import { Login } from "./login.tsx";
 import { ShortcutHelp } from "./shortcut-help.tsx";
 import { useGlobalShortcuts } from "./shortcuts.ts";
 
@@ -20,6 +22,7 @@ const PLACES: readonly { readonly to: string; readonly icon: IconName; readonly 
 
 export function Shell() {
   const words = useWords();
+  const { locked } = useLiveState();
   const [helping, setHelping] = useState(false);
   useGlobalShortcuts(() => setHelping(true));
   return (
@@ -57,7 +60,7 @@ export function Shell() {
         </header>
         <Banner />
         <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[84rem] flex-1 p-3 outline-none sm:p-5">
-          <Outlet />
+          {locked ? <Login /> : <Outlet />}
         </main>
       </div>
       {helping && <ShortcutHelp onClose={() => setHelping(false)} />}

@@ -1,5 +1,6 @@
 /** What this tab follows: topics that pages want, the stream that brings them, and polling where it does not. */
 
+import type { Problem } from "@signalbox/contract";
 import type { QueryClient } from "@tanstack/react-query";
 import { ApiError, apiUrl, readPath } from "../api/request.ts";
 import { setServerTime } from "../shared/time/clock.ts";
@@ -117,9 +118,13 @@ async function noteReachable(answer: Promise<unknown>): Promise<unknown> {
     setLiveState({ answeredAt: Date.now(), unreachableSince: null, trouble: null });
     return body;
   } catch (error) {
-    if (error instanceof ApiError && error.problem === null) setLiveState({ unreachableSince: Date.now() });
-    else if (error instanceof ApiError && error.problem?.status === 503)
-      setLiveState({ trouble: error.problem });
+    if (error instanceof ApiError) noteProblem(error.problem);
     throw error;
   }
+}
+
+function noteProblem(problem: Problem | null): void {
+  if (problem === null) setLiveState({ unreachableSince: Date.now() });
+  else if (problem.status === 401) setLiveState({ locked: true });
+  else if (problem.status === 503) setLiveState({ trouble: problem });
 }

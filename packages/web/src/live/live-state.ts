@@ -11,6 +11,8 @@ export interface LiveState {
   readonly answeredAt: number | null;
   readonly unreachableSince: number | null;
   readonly serverId: string | null;
+  /** The server wants a token first. */
+  readonly locked: boolean;
   /** What the server says it cannot read now. */
   readonly trouble: Problem | null;
 }
@@ -24,6 +26,7 @@ let current: LiveState = {
   answeredAt: null,
   unreachableSince: null,
   serverId: null,
+  locked: false,
   trouble: null,
 };
 

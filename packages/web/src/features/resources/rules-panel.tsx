@@ -11,7 +11,7 @@ import { WindowList } from "./window-list.tsx";
 
 export function RulesPanel() {
   const words = useWords();
-  const query = useTopic<RulesInForce>("rules?limit=100");
+  const query = useTopic<RulesInForce>("rules");
   return (
     <Panel title={words("rules.title")}>
       <Answer query={query}>{(rules) => <Rules rules={rules} />}</Answer>
