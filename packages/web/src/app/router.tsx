@@ -3,6 +3,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { readTaskRunSearch } from "../features/task-runs/task-run-search.ts";
 import { NotFound } from "./not-found.tsx";
+import { PageProblem } from "./page-problem.tsx";
 import { Shell } from "./shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -81,6 +82,7 @@ export function createAppRouter() {
     // The server puts its base path into the page; without one this is "/".
     basepath: new URL(document.baseURI).pathname,
     defaultPreload: "intent",
+    defaultErrorComponent: PageProblem,
     scrollRestoration: true,
   });
 }

@@ -1,9 +1,10 @@
 import type { Overview, TaskRunPage } from "@signalbox/contract";
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
 import { useShortcuts } from "../../app/shortcuts.ts";
 import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
+import { BlockBoundary } from "../../shared/ui/block-boundary.tsx";
 import { usePageTitle } from "../../shared/ui/page-title.ts";
 import { ClusterHealth } from "./cluster-health.tsx";
 import { NeedsAttention } from "./needs-attention.tsx";
@@ -42,9 +43,9 @@ export function OverviewPage() {
           </div>
           <Answer query={ended} lines={6}>
             {({ taskRuns }) => (
-              <Suspense>
+              <BlockBoundary>
                 <Charts taskRuns={taskRuns} />
-              </Suspense>
+              </BlockBoundary>
             )}
           </Answer>
         </>

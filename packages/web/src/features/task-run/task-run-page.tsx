@@ -1,11 +1,12 @@
 import type { Explanation, TaskRunDetail } from "@signalbox/contract";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
 import { useShortcuts } from "../../app/shortcuts.ts";
 import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { Answer, isNotFound } from "../../shared/ui/answer.tsx";
+import { BlockBoundary } from "../../shared/ui/block-boundary.tsx";
 import { usePageTitle } from "../../shared/ui/page-title.ts";
 import { StatusBadge } from "../../shared/ui/status-badge.tsx";
 import { Attempts } from "./attempts.tsx";
@@ -65,9 +66,9 @@ function Loaded({ taskRun, explanation }: LoadedProps) {
       <div className="grid min-w-0 gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="grid min-w-0 content-start gap-4">
           <Timeline taskRun={taskRun} />
-          <Suspense>
+          <BlockBoundary>
             <LogPanel taskRunId={taskRun.taskRunId} status={taskRun.status} />
-          </Suspense>
+          </BlockBoundary>
           <InputOutput taskRun={taskRun} />
         </div>
         <div className="grid min-w-0 content-start gap-4">

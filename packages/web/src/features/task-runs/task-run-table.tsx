@@ -74,19 +74,19 @@ function Head() {
           {words("column.status")}
         </th>
         <th role="columnheader">{words("column.task")}</th>
-        <th role="columnheader" className="w-[28%]">
+        <th role="columnheader" className="w-[24%]">
           {words("column.cause")}
         </th>
-        <th role="columnheader" className="w-40">
+        <th role="columnheader" className="w-36">
           {words("column.kind")}
         </th>
-        <th role="columnheader" className="w-24">
+        <th role="columnheader" className="w-20">
           {words("column.attempt")}
         </th>
-        <th role="columnheader" className="w-32">
+        <th role="columnheader" className="w-24">
           {words("column.length")}
         </th>
-        <th role="columnheader" className="w-36">
+        <th role="columnheader" className="w-32">
           {words("column.enqueued")}
         </th>
       </tr>

@@ -25,10 +25,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, keep, act, dangerous = false, pending, problem, onKeep, onAct } = props;
   const words = useWords();
   const dialog = useRef<HTMLDialogElement>(null);
+  const harmless = useRef<HTMLButtonElement>(null);
   const titleId = useId();
   useEffect(() => {
     const opened = dialog.current;
     opened?.showModal();
+    // Opening moves the focus to the first field.
+    harmless.current?.focus();
     return () => opened?.close();
   }, []);
   return (
@@ -59,7 +62,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           </p>
         )}
         <div className="mt-5 flex flex-wrap justify-end gap-2">
-          <button type="button" className="btn" autoFocus onClick={onKeep}>
+          <button type="button" className="btn" ref={harmless} onClick={onKeep}>
             {keep}
           </button>
           <button type="submit" className={`btn ${dangerous ? "btn-danger" : "btn-ink"}`} disabled={pending}>
