@@ -51,7 +51,7 @@ function Language() {
     <label className="grid gap-1">
       <span className="font-semibold">{words("preferences.language")}</span>
       <select
-        className="field max-w-xs"
+        className="field w-full max-w-xs min-w-0"
         value={words.locale}
         onChange={({ target }) => setPreferences({ locale: isLocale(target.value) ? target.value : null })}
       >
@@ -73,7 +73,7 @@ function TimeZone() {
     <label className="grid gap-1">
       <span className="font-semibold">{words("preferences.timeZone")}</span>
       <select
-        className="field max-w-xs"
+        className="field w-full max-w-xs min-w-0"
         value={timeZone}
         onChange={({ target }) => setPreferences({ timeZone: target.value })}
       >

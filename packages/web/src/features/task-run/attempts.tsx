@@ -19,7 +19,7 @@ export function Attempts({ taskRun }: { readonly taskRun: TaskRunDetail }) {
               {taskRuns.map((each) => (
                 <li
                   key={each.taskRunId}
-                  className={`border-t border-line px-4 py-2 ${each.taskRunId === taskRun.taskRunId ? "bg-raised" : ""}`}
+                  className={`border-t border-line px-4 py-2 ${each.taskRunId === taskRun.taskRunId ? "shadow-[inset_3px_0_var(--ink)]" : ""}`}
                 >
                   <div className="flex flex-wrap items-center justify-between gap-x-3">
                     <Link

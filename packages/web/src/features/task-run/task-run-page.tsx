@@ -47,8 +47,10 @@ function Loaded({ taskRun, explanation }: LoadedProps) {
       <div className="flex flex-wrap items-start justify-between gap-3">
         <div className="min-w-0">
           <p className="text-sm text-muted">
-            <Link to="/tasks">{words("tasks.title")}</Link> /{" "}
-            {words("taskRun.attempt", { attempt: taskRun.attempt })}
+            <Link to="/tasks" className="underline">
+              {words("tasks.title")}
+            </Link>{" "}
+            / {words("taskRun.attempt", { attempt: taskRun.attempt })}
           </p>
           <h1>{title}</h1>
           <div className="mt-1 flex flex-wrap items-center gap-3" aria-live="polite">

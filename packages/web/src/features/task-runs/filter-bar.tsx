@@ -48,9 +48,10 @@ export function FilterBar({ search }: { readonly search: TaskRunSearch }) {
               key={field}
               type="button"
               className="chip max-w-full"
-              aria-label={words("filter.remove", { field: words(WORD[field]), value: safeText(text) })}
+              title={safeText(text)}
               onClick={() => go(rest)}
             >
+              <span className="sr-only">{words("filter.remove")}</span>
               <span className="text-muted">{words(WORD[field])}</span>
               <span className="truncate">{field === "runId" ? shortId(text) : safeText(text)}</span>
               <Icon name="close" size={12} />
