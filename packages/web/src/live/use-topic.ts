@@ -1,7 +1,8 @@
 import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import { ApiError } from "../api/request.ts";
-import { type LiveData, topicKey } from "./live-data.ts";
+import type { LiveData } from "./live-data.ts";
+import { topicKey } from "./topic-cache.ts";
 
 export const LiveDataContext = createContext<LiveData | null>(null);
 
