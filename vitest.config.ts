@@ -104,6 +104,20 @@ export default defineConfig({
         ...fromSources,
         test: {
           ...inlined,
+          ...postgres,
+          name: "browser",
+          sequence: { groupOrder: 6 },
+          include: ["test/browser/**/*.browser.test.ts"],
+          // Each keeps a browser and two instances busy.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          ...inlined,
           ...long,
           name: "long",
           sequence: { groupOrder: 4 },

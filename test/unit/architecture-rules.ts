@@ -36,6 +36,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[] | null>> = {
   core: ["pg", "croner"],
   contract: ["zod", "@signalbox/core/domain"],
   server: null,
+  web: null,
 };
 
 /** Computes dates and touches nothing else; `domain` asks it only about given instants. */
@@ -163,7 +164,7 @@ function packageOf(path: string): string | null {
 }
 
 function isTest(path: string): boolean {
-  return /\.test(?:-d)?\.ts$/.test(path);
+  return /\.test(?:-d)?\.tsx?$/.test(path);
 }
 
 /** Strings are kept and stepped over, so that the `//` of an address does not look like a comment. */

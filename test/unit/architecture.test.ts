@@ -145,6 +145,6 @@ function core(path: string, text: string): SourceFile {
 function sourcesUnder(folder: string): readonly SourceFile[] {
   return readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: "utf8" })
     .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
-    .filter((path) => path.endsWith(".ts") && !/\/(?:node_modules|dist)\//.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !/\/(?:node_modules|dist)\//.test(path))
     .map((path) => ({ path, text: readFileSync(fileURLToPath(new URL(path, root)), "utf8") }));
 }

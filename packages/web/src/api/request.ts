@@ -1,0 +1,53 @@
+/** Requests to the API beside which this page is served. Every failure becomes one kind of error. */
+
+import type { Problem } from "@signalbox/contract";
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** Null: no answer came at all. */
+  readonly problem: Problem | null;
+
+  constructor(problem: Problem | null, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+export type ChangeMethod = "POST" | "PUT";
+
+export async function readPath(path: string, signal?: AbortSignal): Promise<unknown> {
+  return await ask(path, signal === undefined ? {} : { signal });
+}
+
+export async function change(method: ChangeMethod, path: string, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  return await ask(path, { method, headers, body: JSON.stringify(body) });
+}
+
+export function apiUrl(path: string): string {
+  return new URL(`api/v1/${path}`, document.baseURI).href;
+}
+
+async function ask(path: string, init: RequestInit): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path), init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError(null, "No answer");
+  }
+  const body: unknown = await response.json().catch(() => null);
+  if (response.ok) return body;
+  const problem = isProblem(body) ? body : problemOf(response);
+  throw new ApiError(problem, problem.detail);
+}
+
+function isProblem(body: unknown): body is Problem {
+  return typeof body === "object" && body !== null && "code" in body && "detail" in body;
+}
+
+/** What is not ours answered: a proxy, for one. */
+function problemOf({ status, statusText }: Response): Problem {
+  const title = statusText || String(status);
+  return { type: "about:blank", title, status, code: "UNREADABLE_ANSWER", detail: title };
+}

@@ -1,0 +1,38 @@
+import type { TaskRun } from "@signalbox/contract";
+import { expect, test } from "vitest";
+import { chartData } from "./chart-data.ts";
+import { lastFailures } from "./last-failures.ts";
+
+test("nothing that ended draws nothing", () => {
+  expect(chartData([])).toBeNull();
+});
+
+test("counts ends by spans, and takes percentiles of each leg", () => {
+  const data = chartData([ended("DONE", 1, 3), ended("FAILED", 2, 4), ended("DONE", 1, 12)]);
+
+  expect(data).toMatchObject({ bucketMs: 5_000, done: [1, 0, 1], failed: [1, 0, 0], canceled: [0, 0, 0] });
+  expect(data?.whole.run).toEqual({ p50: 2_000, p95: 11_000 });
+  expect(data?.p95.gate).toEqual([0, null, 0]);
+});
+
+test("a failure counts until a later attempt is known", () => {
+  const [first, second, other] = [
+    { ...ended("FAILED", 1, 2), taskId: "a", attempt: 1 },
+    { ...ended("DONE", 1, 2), taskId: "a", attempt: 2 },
+    { ...ended("FAILED", 1, 2), taskId: "b", attempt: 1 },
+  ];
+
+  expect(lastFailures([second, other, first])).toEqual([other]);
+});
+
+/** Claimed and ended at these seconds; only what charts look at. */
+function ended(status: TaskRun["status"], claimed: number, finished: number): TaskRun {
+  const second = (at: number): string => new Date(Date.UTC(2026, 10, 17, 12, 0, at)).toISOString();
+  return {
+    status,
+    enqueuedAt: second(claimed),
+    availableAt: second(claimed),
+    claimedAt: second(claimed),
+    finishedAt: second(finished),
+  } as TaskRun;
+}

@@ -1,0 +1,67 @@
+/** What a person should look at: failures that nobody has tried again, and work that no instance can do. */
+
+import type { Overview, TaskRunPage } from "@signalbox/contract";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useWords } from "../../shared/i18n/use-words.ts";
+import { Answer } from "../../shared/ui/answer.tsx";
+import { Empty, Panel } from "../../shared/ui/panel.tsx";
+import { StatusIcon } from "../../shared/ui/status-icon.tsx";
+import { TaskRunEnded, TaskRunLink, TaskRunNote, TaskRunStatus } from "../task-runs/task-run-cells.tsx";
+import { lastFailures } from "./last-failures.ts";
+
+const SHOWN = 6;
+
+interface NeedsAttentionProps {
+  readonly ended: UseQueryResult<TaskRunPage, Error>;
+  readonly overview: Overview | undefined;
+}
+
+export function NeedsAttention({ ended, overview }: NeedsAttentionProps) {
+  const words = useWords();
+  const noExecutor = overview?.waiting.NO_EXECUTOR ?? 0;
+  return (
+    <Panel
+      title={words("overview.attention")}
+      block={1}
+      aside={
+        <Link to="/tasks" search={{ status: "FAILED" }}>
+          {words("overview.allFailed")}
+        </Link>
+      }
+    >
+      <Answer query={ended}>
+        {({ taskRuns }) => {
+          const failed = lastFailures(taskRuns);
+          if (failed.length === 0 && noExecutor === 0) return <Empty>{words("overview.allWell")}</Empty>;
+          return (
+            <ul>
+              {noExecutor > 0 && (
+                <li className="flex items-center gap-2.5 border-t border-line px-4 py-2">
+                  <StatusIcon status="PENDING" />
+                  <Link to="/tasks" search={{ status: "PENDING" }}>
+                    {words("overview.noExecutor", { count: noExecutor })}
+                  </Link>
+                </li>
+              )}
+              {failed.slice(0, SHOWN).map((taskRun) => (
+                <li
+                  key={taskRun.taskRunId}
+                  className="flex flex-wrap items-center gap-x-3 border-t border-line px-4 py-2"
+                >
+                  <TaskRunStatus taskRun={taskRun} />
+                  <span className="min-w-0 flex-1 basis-40">
+                    <TaskRunLink taskRun={taskRun} />
+                  </span>
+                  <span className="text-sm text-muted">
+                    <TaskRunNote taskRun={taskRun} /> · <TaskRunEnded taskRun={taskRun} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Answer>
+    </Panel>
+  );
+}

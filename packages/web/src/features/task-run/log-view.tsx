@@ -1,0 +1,166 @@
+import type { TaskRun } from "@signalbox/contract";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { useWords } from "../../shared/i18n/use-words.ts";
+import { ansiSpans } from "./ansi-spans.ts";
+import { firstError, type LogLine, lineAt } from "./log-lines.ts";
+import type { Log } from "./use-log.ts";
+
+export interface LogViewHandle {
+  readonly show: (index: number) => void;
+}
+
+interface LogViewProps {
+  readonly ref: Ref<LogViewHandle>;
+  readonly log: Log;
+  readonly status: TaskRun["status"];
+  readonly wrap: boolean;
+  readonly marked: number | null;
+  readonly onMark: (index: number) => void;
+}
+
+const LINE_HEIGHT = 22;
+const AT_END_PX = 30;
+
+export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps) {
+  const words = useWords();
+  const frame = useRef<HTMLDivElement>(null);
+  const [following, setFollowing] = useState(status === "RUNNING" && linkedOffset() === null);
+  const { lines } = log;
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 20,
+  });
+  const show = (index: number): void => {
+    setFollowing(false);
+    virtual.scrollToIndex(index, { align: "center" });
+  };
+  useImperativeHandle(ref, () => ({ show }));
+  useOpeningPlace(log, status, (index) => {
+    if (linkedOffset() !== null) onMark(index);
+    show(index);
+  });
+  useEffect(() => {
+    if (following && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: "end" });
+  }, [following, lines.length, virtual]);
+  return (
+    <div className="relative">
+      <div
+        ref={frame}
+        role="log"
+        aria-live="off"
+        aria-label={words("log.title")}
+        tabIndex={0}
+        className="max-h-[min(28rem,70vh)] min-h-16 overflow-auto border-t border-line bg-page font-mono text-[0.8125rem] leading-[22px]"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          const atEnd = scrollHeight - scrollTop - clientHeight < AT_END_PX;
+          if (!atEnd && following && virtual.scrollDirection === "backward") setFollowing(false);
+        }}
+        onKeyDown={({ key }) => {
+          if (key === "End") setFollowing(true);
+        }}
+      >
+        <Lines virtual={virtual} lines={lines} wrap={wrap} marked={marked} onMark={onMark} />
+      </div>
+      {!following && !log.ended && (
+        <button
+          type="button"
+          className="btn btn-ink absolute end-5 bottom-3 rounded-full"
+          onClick={() => setFollowing(true)}
+        >
+          {words("log.latest")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface LinesProps extends Pick<LogViewProps, "wrap" | "marked" | "onMark"> {
+  readonly virtual: Virtualizer<HTMLDivElement, Element>;
+  readonly lines: readonly LogLine[];
+}
+
+function Lines({ virtual, lines, wrap, marked, onMark }: LinesProps) {
+  return (
+    <div className="relative" style={{ height: virtual.getTotalSize() }}>
+      {virtual.getVirtualItems().map(({ index, key, start }) => {
+        const line = lines[index];
+        return (
+          line !== undefined && (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className={`absolute inset-x-0 top-0 flex ${marked === index ? "bg-warn-page" : ""}`}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Line line={line} number={index + 1} wrap={wrap} onMark={() => onMark(index)} />
+            </div>
+          )
+        );
+      })}
+    </div>
+  );
+}
+
+interface LineProps {
+  readonly line: LogLine;
+  readonly number: number;
+  readonly wrap: boolean;
+  readonly onMark: () => void;
+}
+
+function Line({ line, number, wrap, onMark }: LineProps) {
+  const words = useWords();
+  const mark = (): void => {
+    history.replaceState(history.state, "", `${location.pathname}${location.search}#o${line.offset}`);
+    onMark();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className="w-14 shrink-0 pe-3 text-end text-muted select-none"
+        aria-label={words("log.linkTo", { line: number })}
+        tabIndex={-1}
+        onClick={mark}
+      >
+        {number}
+      </button>
+      <span
+        className={`min-w-0 flex-1 pe-3 ${wrap ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre"} ${line.stream === "system" ? "text-muted italic" : ""}`}
+      >
+        {line.leftOutBytes > 0 && (
+          <span className="block text-muted italic">
+            {words("log.leftOut", { bytes: line.leftOutBytes })}
+          </span>
+        )}
+        {ansiSpans(line.text).map((span, index) => (
+          <span key={index} className={span.className}>
+            {span.text}
+          </span>
+        ))}
+      </span>
+    </>
+  );
+}
+
+/** Once all is read: at the line of the address, or at the first error of what has failed. */
+function useOpeningPlace(log: Log, status: TaskRun["status"], open: (index: number) => void): void {
+  const opened = useRef(false);
+  useEffect(() => {
+    if (opened.current || !log.read) return;
+    opened.current = true;
+    const linked = linkedOffset();
+    const index =
+      linked !== null ? lineAt(log.lines, linked) : status === "FAILED" ? firstError(log.lines) : null;
+    if (index !== null) open(index);
+  });
+}
+
+function linkedOffset(): number | null {
+  const found = /^#o(\d{1,15})$/.exec(location.hash);
+  return found === null ? null : Number(found[1]);
+}

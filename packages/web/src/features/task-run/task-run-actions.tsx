@@ -1,0 +1,68 @@
+import type { Retried, TaskRunDetail } from "@signalbox/contract";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useWords } from "../../shared/i18n/use-words.ts";
+import { safeText } from "../../shared/safe-text.ts";
+import { ActionButton } from "../../shared/ui/action-button.tsx";
+
+const OPEN = new Set(["PENDING", "AVAILABLE", "RUNNING"]);
+
+export function TaskRunActions({ taskRun }: { readonly taskRun: TaskRunDetail }) {
+  if (OPEN.has(taskRun.status)) return <Cancel taskRun={taskRun} />;
+  if (taskRun.status === "FAILED" || taskRun.status === "CANCELED") return <Retry taskRun={taskRun} />;
+  return null;
+}
+
+function Cancel({ taskRun }: { readonly taskRun: TaskRunDetail }) {
+  const words = useWords();
+  const [reason, setReason] = useState("");
+  const running = taskRun.status === "RUNNING";
+  const asked = running && taskRun.cancelRequestedAt !== null;
+  return (
+    <ActionButton
+      label={words("cancel.act")}
+      title={words("cancel.title", { title: safeText(taskRun.title) })}
+      keep={words(running ? "cancel.keepRunning" : "cancel.keep")}
+      act={words("cancel.act")}
+      dangerous
+      className="btn-danger"
+      disabledBecause={asked ? words("cancel.asked") : undefined}
+      method="POST"
+      path={`task-runs/${taskRun.taskRunId}/cancel`}
+      body={() => ({ by: "dashboard", ...(reason.trim() === "" ? {} : { reason: reason.trim() }) })}
+    >
+      <p>{words(running ? "cancel.textRunning" : "cancel.text")}</p>
+      <label className="grid gap-1">
+        <span>{words("reason.label")}</span>
+        <input
+          className="field"
+          maxLength={2_000}
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+      </label>
+    </ActionButton>
+  );
+}
+
+function Retry({ taskRun }: { readonly taskRun: TaskRunDetail }) {
+  const words = useWords();
+  const navigate = useNavigate();
+  return (
+    <ActionButton
+      label={words("retry.act")}
+      title={words("retry.title", { title: safeText(taskRun.title) })}
+      keep={words("retry.keep")}
+      act={words("retry.act")}
+      method="POST"
+      path={`task-runs/${taskRun.taskRunId}/retry`}
+      body={() => ({ by: "dashboard" })}
+      onDone={(answer) => {
+        const { taskRunId } = answer as Retried;
+        void navigate({ to: "/task-runs/$taskRunId", params: { taskRunId } });
+      }}
+    >
+      <p>{words("retry.text", { attempt: taskRun.attempt + 1 })}</p>
+    </ActionButton>
+  );
+}

@@ -1,0 +1,55 @@
+/**
+ * The one gate through which rows enter the cache, whether a request or the stream brought them. A row never goes
+ * back in time: what is older than what this page has seen of a task run gives way to it.
+ */
+
+interface Versioned {
+  readonly rowVersion: number;
+}
+
+const ID_FIELDS = ["taskRunId", "runId"] as const;
+/** So many rows are remembered; those that came first are forgotten first. */
+const REMEMBERED = 20_000;
+
+export type AcceptAnswer = (body: unknown) => unknown;
+
+export function createAcceptance(): AcceptAnswer {
+  const newest = new Map<string, Versioned>();
+
+  const acceptRow = (row: Versioned, id: string): Versioned => {
+    const known = newest.get(id);
+    // The same version is taken: where a task run is parked changes without it.
+    if (known !== undefined && known.rowVersion > row.rowVersion) return { ...row, ...known };
+    newest.delete(id);
+    newest.set(id, row);
+    for (const oldest of newest.keys()) {
+      if (newest.size <= REMEMBERED) break;
+      newest.delete(oldest);
+    }
+    return row;
+  };
+
+  const accept = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(accept);
+    if (!isObject(value)) return value;
+    const id = isVersioned(value) ? idOf(value) : null;
+    if (id !== null) return acceptRow(value as unknown as Versioned, id);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, Array.isArray(member) ? accept(member) : member]),
+    );
+  };
+  return accept;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isVersioned(value: Readonly<Record<string, unknown>>): boolean {
+  return typeof value["rowVersion"] === "number";
+}
+
+function idOf(row: Readonly<Record<string, unknown>>): string | null {
+  const field = ID_FIELDS.find((name) => typeof row[name] === "string");
+  return field === undefined ? null : String(row[field]);
+}

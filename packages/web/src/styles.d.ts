@@ -1,0 +1,2 @@
+/** Style sheets are the bundler's business: importing one brings nothing to use. */
+declare module "*.css";

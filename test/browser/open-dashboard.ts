@@ -1,0 +1,63 @@
+/** A dashboard on a database of its own: real instances in this process, the API and the built pages. */
+
+import { type Client, createClient } from "@signalbox/contract";
+import { createScheduler, type Scheduler } from "@signalbox/core";
+import { createTestDatabase } from "@signalbox/core/testing";
+import { createApi } from "../../packages/server/src/http/create-api.ts";
+import { addDashboard } from "../../packages/server/src/http/dashboard.ts";
+import { listenOnLoopback } from "../../packages/server/src/http/listen.ts";
+import { STEERED_TASKS } from "./steered-tasks.ts";
+
+export interface OpenDashboard {
+  readonly url: string;
+  readonly client: Client;
+  readonly scheduler: Scheduler;
+  /** What nobody foresaw; empty at the end of a good test. */
+  readonly logged: readonly unknown[];
+  readonly close: () => Promise<void>;
+}
+
+export interface DashboardSetup {
+  /** Names of the instances. */
+  readonly instances: readonly string[];
+  readonly slots?: number;
+}
+
+export async function openDashboard(adminUrl: string, setup: DashboardSetup): Promise<OpenDashboard> {
+  const logged: unknown[] = [];
+  const database = await createTestDatabase(adminUrl);
+  const schedulers = setup.instances.map((name) =>
+    createScheduler({
+      name,
+      databaseUrl: database.url,
+      tasks: STEERED_TASKS,
+      slots: setup.slots ?? 4,
+      leaseMs: 5_000,
+      beatMs: 500,
+      graceMs: 500,
+      pollIntervalMs: 500,
+      poolSize: 5,
+    }),
+  );
+  for (const scheduler of schedulers) await scheduler.start();
+  // The API asks one that is never started, as `signalbox dev` does: it claims nothing.
+  const asking = createScheduler({ name: "api", databaseUrl: database.url, tasks: STEERED_TASKS });
+  const api = createApi({
+    scheduler: asking,
+    serverId: "browser-test",
+    logger: { error: (entry: unknown) => logged.push(entry) },
+  });
+  if (!addDashboard(api)) throw new Error("The dashboard is not built: npm run build");
+  const { url } = await listenOnLoopback(api, 28_410);
+  return {
+    url,
+    client: createClient(url),
+    scheduler: asking,
+    logged,
+    close: async () => {
+      await api.close();
+      await Promise.all([...schedulers, asking].map(async (scheduler) => await scheduler.stop()));
+      await database.drop();
+    },
+  };
+}

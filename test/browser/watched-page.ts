@@ -1,0 +1,67 @@
+/** A page that remembers what must not happen on it: errors, refused styles and scripts, requests to other hosts. */
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** What went wrong so far, a line each. */
+  readonly complaints: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  // Named, because a browser takes the machine's otherwise, which may have none.
+  const context = await browser.newContext({
+    locale: "en-US",
+    viewport: { width: 1280, height: 800 },
+    ...options,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", ({ message }) => complaints.push(`error: ${message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(new URL(url).origin)) complaints.push(`request to ${request.url()}`);
+  });
+  await page.goto(url);
+  return { page, complaints, close: async () => await context.close() };
+}
+
+/** What axe finds, a line each. It is run from outside: the policy of the page allows no foreign script. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  return await page.evaluate(async (rules) => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: (where: unknown, options: unknown) => Promise<AxeResults> };
+    };
+    const { violations } = await axe.run(document, { runOnly: { type: "tag", values: rules } });
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
+    );
+  }, RULES);
+}
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/** How far the page is wider than its window; nobody should have to scroll both ways. */
+export async function excessWidth(page: Page): Promise<number> {
+  return await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+}
