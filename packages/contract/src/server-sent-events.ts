@@ -9,13 +9,14 @@ export interface ServerSentEvent {
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerSentEvent> {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
   let rest = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+      const blocks = (rest + decoder.decode(value, { stream: true })).replaceAll("\r\n", "\n").split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) {
         const event = eventIn(block);

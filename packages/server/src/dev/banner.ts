@@ -20,6 +20,21 @@ export function schemaText(applied: readonly string[], tookMs: number): string {
   return `${count} applied in ${lengthText(tookMs)}`;
 }
 
+/** As `dev` prints them. */
+export interface Places {
+  readonly dashboard: string;
+  readonly api: string;
+}
+
+export function placeLines({ dashboard, api }: Places, look: Look): readonly string[] {
+  return [factLine("Dashboard", dashboard, look), factLine("API", api, look)];
+}
+
+/** Null: there is no build of it. */
+export function dashboardText(url: string | null): string {
+  return url ?? "not built here: npm run build";
+}
+
 export function apiText(url: string, wantedPort: number, port: number): string {
   const moved = port === wantedPort ? "" : `  (port ${wantedPort} is taken)`;
   return `${url}/api/v1${moved}`;
@@ -28,7 +43,7 @@ export function apiText(url: string, wantedPort: number, port: number): string {
 export function tryLines(look: Look): readonly string[] {
   return [
     factLine("Try", "npx signalbox why          what is waiting and why", look),
-    factLine("", "npx signalbox status       instances, what waits, what runs", look),
+    factLine("", "npx signalbox top          what moves, as it moves", look),
   ];
 }
 

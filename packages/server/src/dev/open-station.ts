@@ -9,13 +9,14 @@ import { pino } from "pino";
 import type { Output } from "../cli/output.ts";
 import { DEMO_TASKS } from "../demo/tasks.ts";
 import { createApi } from "../http/create-api.ts";
+import { isDashboardBuilt } from "../http/dashboard.ts";
 import { listenOnLoopback } from "../http/listen.ts";
 import { explainNotPermitted } from "../postgres/launch-error.ts";
 import { makePlace } from "../postgres/make-place.ts";
 import { lengthText } from "../render/time.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { apiText, factLine, schemaText, titleLine } from "./banner.ts";
+import { apiText, dashboardText, factLine, type Places, schemaText, titleLine } from "./banner.ts";
 import { type Crew, createCrew } from "./crew.ts";
 import { DatabaseProblemError } from "./database-problem.ts";
 import type { DevSettings } from "./dev-settings.ts";
@@ -30,8 +31,8 @@ export interface Station {
   readonly registration: Registration;
   readonly scheduler: Scheduler;
   readonly crew: Crew;
-  /** Where the API is, for people. */
-  readonly api: string;
+  /** Where the dashboard and the API are, for people. */
+  readonly places: Places;
 }
 
 export interface StationDeps {
@@ -66,9 +67,9 @@ export async function openStation(deps: StationDeps): Promise<Station> {
   // Before the instances, so that it ends after them: as long as it answers, others know that we are here.
   const metrics = createMetrics();
   metrics.watch({ overview: scheduler.overview });
-  const api = await serveApi(deps, scheduler, registration, metrics);
+  const places = await serveApi(deps, scheduler, registration, metrics);
   const crew = await startCrew(deps, scheduler, database, metrics);
-  return { registration, scheduler, crew, api };
+  return { registration, scheduler, crew, places };
 }
 
 async function bringUpToDate({ databaseUrl }: DevSettings, scheduler: Scheduler): Promise<string> {
@@ -172,11 +173,15 @@ async function serveApi(
   scheduler: Scheduler,
   registration: Registration,
   metrics: Metrics,
-): Promise<string> {
+): Promise<Places> {
   const logger = createLogger({ level: "error", destination: pino.destination({ dest: 2, sync: true }) });
-  const api = createApi({ scheduler, serverId: registration.dev.serverId, logger, metrics });
+  const { serverId } = registration.dev;
+  const api = createApi({ scheduler, serverId, logger, metrics, withDashboard: true });
   leaving.add(() => api.close());
   const { url, port } = await listenOnLoopback(api, settings.port);
   await registration.announce(url);
-  return apiText(url, settings.port, port);
+  return {
+    dashboard: dashboardText(isDashboardBuilt() ? url : null),
+    api: apiText(url, settings.port, port),
+  };
 }

@@ -6,7 +6,7 @@ import type { Output } from "../cli/output.ts";
 import { keepDemoGoing } from "../demo/keep-going.ts";
 import { runDemoOnce } from "../demo/run-once.ts";
 import { STORIES } from "../demo/stories.ts";
-import { factLine, keysLine, tryLines } from "./banner.ts";
+import { factLine, keysLine, placeLines, tryLines } from "./banner.ts";
 import type { DevSettings } from "./dev-settings.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
 import { createKeyActions, type KeyActions } from "./key-actions.ts";
@@ -54,8 +54,8 @@ export async function runDev(settings: DevSettings, output: Output): Promise<Exi
   }
 }
 
-async function playOnce({ output, eventLog, quit }: Dev, { scheduler, api }: Station): Promise<ExitCode> {
-  output.data(factLine("API", api, output.look));
+async function playOnce({ output, eventLog, quit }: Dev, { scheduler, places }: Station): Promise<ExitCode> {
+  for (const line of placeLines(places, output.look)) output.data(line);
   output.data("");
   eventLog.open();
   const ended = await runDemoOnce(
@@ -70,7 +70,7 @@ async function playOnce({ output, eventLog, quit }: Dev, { scheduler, api }: Sta
 async function playUntilQuit(dev: Dev, station: Station): Promise<ExitCode> {
   const { settings, output, eventLog, quit } = dev;
   output.data(factLine("Demo", await demoText(dev, station), output.look));
-  output.data(factLine("API", station.api, output.look));
+  for (const line of placeLines(station.places, output.look)) output.data(line);
   output.data("");
   for (const line of tryLines(output.look)) output.data(line);
   output.data("");

@@ -12,6 +12,7 @@ import type { Logger } from "pino";
 import { VERSION } from "../version.ts";
 import type { ApiScheduler } from "./api-scheduler.ts";
 import { belowBasePath, refuseOutside } from "./base-path.ts";
+import { addDashboard } from "./dashboard.ts";
 import { hangUpWhenClosing } from "./hang-up.ts";
 import { onlyLoopback } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
@@ -43,6 +44,8 @@ export interface ApiDeps {
   readonly readiness?: () => Readiness;
   /** For `/metrics`, which is not there without. */
   readonly metrics?: ServedMetrics;
+  /** Also answers the dashboard, where it was built. Default: no. */
+  readonly withDashboard?: boolean;
   /** What every caller must know. Default: none, and it answers on loopback only. */
   readonly token?: string;
   /** What stands before every address, such as /signalbox. Default: nothing. */
@@ -75,6 +78,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   );
   addProbes(app, deps.readiness);
   if (deps.metrics !== undefined) addMetrics(app, deps.metrics);
+  if (deps.withDashboard === true) addDashboard(app, { basePath: deps.basePath ?? "" });
   return app;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -44,6 +44,11 @@ const NOT_PAGES = /^\/(?:api|docs|metrics|healthz|livez|readyz)(?:\/|$)/;
 
 /** Whoever has no session yet needs the page to begin one; it holds nothing that is secret. */
 const OPEN = { config: { access: "open" } } as const;
+
+/** From the sources there is none before `npm run build`. */
+export function isDashboardBuilt(): boolean {
+  return existsSync(join(BUILT, "index.html"));
+}
 
 /** False: there is no build, and nothing was added. */
 export function addDashboard(app: FastifyInstance, options: DashboardOptions = {}): boolean {

@@ -94,6 +94,7 @@ function apiOf(station: Station): FastifyInstance {
       }),
     token: settings.token,
     basePath: settings.basePath,
+    withDashboard: true,
     ...(settings.trustedProxies === null ? {} : { trustedProxies: settings.trustedProxies }),
     about: { mode: "serve", environmentName: settings.environmentName },
   });

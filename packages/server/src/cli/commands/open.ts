@@ -15,7 +15,7 @@ export interface OpenOptions extends AskOptions {
 
 export async function open(id: string | undefined, options: OpenOptions, output: Output): Promise<void> {
   const client = await findServer(options);
-  const url = new URL(id === undefined ? "/" : await pageOf(client, id), client.baseUrl).href;
+  const url = `${client.baseUrl}${id === undefined ? "/" : await pageOf(client, id)}`;
   printOne({ url }, { name: url, lines: () => [url] }, { options, output });
   if (options.browser && process.stdout.isTTY === true && !readConfig().ci) openInBrowser(url);
 }
