@@ -9,13 +9,15 @@ export interface ServerSentEvent {
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerSentEvent> {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  // Not a TextDecoderStream: the types of Node and of browsers do not agree on what flows into it.
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
   let rest = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+      const blocks = (rest + decoder.decode(value, { stream: true })).replaceAll("\r\n", "\n").split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) {
         const event = eventIn(block);
