@@ -14,6 +14,8 @@ export interface OpenDashboard {
   readonly scheduler: Scheduler;
   /** What nobody foresaw; empty at the end of a good test. */
   readonly logged: readonly unknown[];
+  /** How many streams are open now. */
+  readonly openStreams: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -48,12 +50,21 @@ export async function openDashboard(adminUrl: string, setup: DashboardSetup): Pr
     logger: { error: (entry: unknown) => logged.push(entry) },
   });
   if (!addDashboard(api)) throw new Error("The dashboard is not built: npm run build");
+  let streams = 0;
+  api.addHook("onRequest", async (request, reply) => {
+    if (!request.url.startsWith("/api/v1/stream")) return;
+    streams += 1;
+    reply.raw.once("close", () => {
+      streams -= 1;
+    });
+  });
   const { url } = await listenOnLoopback(api, 28_410);
   return {
     url,
     client: createClient(url),
     scheduler: asking,
     logged,
+    openStreams: () => streams,
     close: async () => {
       await api.close();
       await Promise.all([...schedulers, asking].map(async (scheduler) => await scheduler.stop()));

@@ -120,7 +120,7 @@ describe.skipIf(browser === null)("the frame", () => {
     const { page, close } = await openPage(found(), `${dashboard.url}/cluster`, { reducedMotion: "reduce" });
     await page.locator("[data-instance]").first().waitFor();
 
-    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+    expect(await page.evaluate("document.getAnimations().length")).toBe(0);
     await close();
   });
 

@@ -1,24 +1,22 @@
 /** Tasks that go on for as long as a test wants. */
 
 import { defineTask } from "@signalbox/core";
-import { z } from "zod";
 
-const name = z.strictObject({ until: z.string() }).nullable();
 const ends = new Map<string, () => void>();
 
 /** Runs until `finish` is called with its name; ends at once without one. */
 const steered = defineTask({
   kind: "steered",
-  schema: name,
   run: async (input, { signal, log }) => {
     log("\u001b[32mbegun\u001b[0m");
-    if (input === null) return { ended: "at once" };
+    const until = untilOf(input);
+    if (until === null) return { ended: "at once" };
     await new Promise<void>((resolve, reject) => {
-      ends.set(input.until, resolve);
+      ends.set(until, resolve);
       signal.addEventListener("abort", () => reject(signal.reason));
     });
     log("finished");
-    return { ended: input.until };
+    return { ended: until };
   },
 });
 
@@ -35,4 +33,9 @@ export const STEERED_TASKS = [steered, failing] as const;
 export function finish(until: string): void {
   ends.get(until)?.();
   ends.delete(until);
+}
+
+function untilOf(input: unknown): string | null {
+  const named = typeof input === "object" && input !== null && "until" in input;
+  return named ? String(input.until) : null;
 }

@@ -1,7 +1,6 @@
 /** A page that remembers what must not happen on it: errors, refused styles and scripts, requests to other hosts. */
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 export interface WatchedPage {
@@ -11,7 +10,6 @@ export interface WatchedPage {
   readonly close: () => Promise<void>;
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 export async function openPage(
@@ -40,28 +38,17 @@ export async function openPage(
 
 /** What axe finds, a line each. It is run from outside: the policy of the page allows no foreign script. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  return await page.evaluate(async (rules) => {
-    const { axe } = globalThis as unknown as {
-      axe: { run: (where: unknown, options: unknown) => Promise<AxeResults> };
-    };
-    const { violations } = await axe.run(document, { runOnly: { type: "tag", values: rules } });
-    return violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
-    );
-  }, RULES);
-}
-
-interface AxeResults {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
+  await page.evaluate(axe.source);
+  const options = JSON.stringify({ runOnly: { type: "tag", values: RULES } });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`);
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
+  );
 }
 
 /** How far the page is wider than its window; nobody should have to scroll both ways. */
 export async function excessWidth(page: Page): Promise<number> {
-  return await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  return await page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
   );
 }

@@ -54,10 +54,7 @@ export function createStream(url: string): Stream {
   const takeChange = (change: StreamChange): void => {
     const { topic } = change;
     const body = foldChange(bodies.get(topic), change);
-    if (body === null) {
-      openIn(0);
-      return;
-    }
+    if (body === null) return openIn(0);
     bodies.set(topic, body);
     for (const [listener, topics] of wanted)
       if (topics.includes(topic)) listener({ kind: "body", topic, body });
@@ -75,14 +72,10 @@ export function createStream(url: string): Stream {
     want: (listener, topics) => {
       if (topics.length === 0) wanted.delete(listener);
       else wanted.set(listener, topics);
-      if (!sameTopics(unionOf(wanted.values()), covered)) {
-        openIn(SETTLE_MS);
-        return;
-      }
+      if (!sameTopics(unionOf(wanted.values()), covered)) return openIn(SETTLE_MS);
       listener(stateNews());
-      for (const topic of topics) {
-        const body = bodies.get(topic);
-        if (body !== undefined) listener({ kind: "body", topic, body });
+      for (const topic of topics.filter((each) => bodies.has(each))) {
+        listener({ kind: "body", topic, body: bodies.get(topic) });
       }
     },
   };
