@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Scheduler } from "@signalbox/core";
 import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
+import { createApi } from "./create-api.ts";
 import { addDashboard } from "./dashboard.ts";
 
 const PAGE = '<!doctype html><base href="/" /><script src="./theme.js"></script>';
@@ -107,6 +109,23 @@ test("routes of the API go before it", async () => {
   expect((await app.inject({ url: "/api/v1/overview" })).json()).toEqual({ running: 1 });
 });
 
+test("a server with a token shows the page to everybody, and its data to nobody without the token", async () => {
+  const app = createApi({
+    scheduler: {} as Scheduler,
+    serverId: "server-1",
+    logger: { error: () => {} },
+    token: "a-token-that-nobody-guesses-at-all",
+  });
+  apps.push(app);
+  addDashboard(app, { folder: buildFolder() });
+
+  const page = await app.inject({ url: "/tasks", headers: { host: "signalbox.example" } });
+  expect(page.statusCode).toBe(200);
+  expect(page.headers["content-security-policy"]).toContain("base-uri 'self'");
+  expect((await app.inject({ url: "/api/v1/overview" })).statusCode).toBe(401);
+  expect((await app.inject({ url: "/api/v1/nothing" })).headers["content-type"]).toContain("problem+json");
+});
+
 test("without a build nothing is added", () => {
   const app = fastify();
   apps.push(app);
@@ -116,6 +135,14 @@ test("without a build nothing is added", () => {
 });
 
 function served(options: { readonly basePath?: string } = {}): FastifyInstance {
+  const app = fastify();
+  apps.push(app);
+  app.get("/api/v1/overview", () => ({ running: 1 }));
+  expect(addDashboard(app, { folder: buildFolder(), ...options })).toBe(true);
+  return app;
+}
+
+function buildFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-dashboard-"));
   folders.push(folder);
   for (const name of ["assets", ".vite"]) mkdirSync(join(folder, name));
@@ -124,9 +151,5 @@ function served(options: { readonly basePath?: string } = {}): FastifyInstance {
   writeFileSync(join(folder, "assets/index-abc.js"), "plain");
   writeFileSync(join(folder, "assets/index-abc.js.br"), "brotli");
   writeFileSync(join(folder, "assets/index-abc.js.gz"), "gzipped");
-  const app = fastify();
-  apps.push(app);
-  app.get("/api/v1/overview", () => ({ running: 1 }));
-  expect(addDashboard(app, { folder, ...options })).toBe(true);
-  return app;
+  return folder;
 }

@@ -13,13 +13,15 @@ export class ApiError extends Error {
   }
 }
 
-export type ChangeMethod = "POST" | "PUT";
+export type ChangeMethod = "POST" | "PUT" | "DELETE";
 
 export async function readPath(path: string, signal?: AbortSignal): Promise<unknown> {
   return await ask(path, signal === undefined ? {} : { signal });
 }
 
 export async function change(method: ChangeMethod, path: string, body: unknown): Promise<unknown> {
+  // The API reads no body that is said to be JSON and is empty.
+  if (body === undefined) return await ask(path, { method });
   const headers = { "content-type": "application/json" };
   return await ask(path, { method, headers, body: JSON.stringify(body) });
 }

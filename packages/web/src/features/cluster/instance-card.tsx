@@ -8,6 +8,7 @@ import { Answer } from "../../shared/ui/answer.tsx";
 import { Empty } from "../../shared/ui/panel.tsx";
 import { TaskRunLength, TaskRunLink } from "../task-runs/task-run-cells.tsx";
 import { BeatBar } from "./beat-bar.tsx";
+import { DrainButton } from "./drain-button.tsx";
 import { InstanceState } from "./instance-state.tsx";
 
 interface InstanceCardProps {
@@ -51,14 +52,12 @@ export function InstanceCard({ instance, readAt }: InstanceCardProps) {
         <p className="text-sm text-muted">
           {words("column.kind")}: {kinds.map(safeText).join(", ")}
         </p>
-        <button
-          type="button"
-          className="btn justify-self-start"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          {words(open ? "cluster.hide" : "cluster.holds", { count: running })}
-        </button>
+        <div className="flex flex-wrap gap-2">
+          <button type="button" className="btn" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {words(open ? "cluster.hide" : "cluster.holds", { count: running })}
+          </button>
+          <DrainButton instance={instance} />
+        </div>
       </div>
       {open && <Holds instanceId={instanceId} />}
     </section>

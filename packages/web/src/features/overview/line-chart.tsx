@@ -146,6 +146,8 @@ function optionsOf(
   const options: UPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT,
+    // Room for the half of the last label.
+    padding: [null, 30, null, null],
     legend: { show: false },
     cursor: { show: false },
     series: [

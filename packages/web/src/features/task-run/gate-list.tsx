@@ -39,14 +39,14 @@ function Gate({ gate }: { readonly gate: GateReport }) {
     <li
       data-gate={gate.code}
       data-state={gate.state}
-      className="grid gap-x-3 sm:grid-cols-[7.5rem_9rem_minmax(0,1fr)]"
+      className="grid grid-cols-[7.5rem_minmax(0,1fr)] gap-x-3 sm:grid-cols-[7.5rem_9rem_minmax(0,1fr)]"
     >
       <span className={blocking ? "font-bold text-pending" : "text-done"}>
         <span aria-hidden="true">{blocking ? "■ " : "✓ "}</span>
         {words(`gateState.${gate.state}`)}
       </span>
       <span className="font-medium">{words(`gate.${gate.code}`)}</span>
-      <div className="min-w-0">
+      <div className="min-w-0 max-sm:col-span-2">
         {gate.causes.map((explained, index) => (
           <Cause key={`${explained.cause.code} ${index}`} explained={explained} />
         ))}

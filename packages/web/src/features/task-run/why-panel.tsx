@@ -60,7 +60,10 @@ function useWaitingSentence({ gates, unattended, computedAt }: Explanation): str
   const clock = (at: string): string => format(at, Date.parse(computedAt));
   if (unattended !== null) return unattendedText(unattended, words, clock);
   const first = gates.find(({ state }) => state === "blocking")?.causes[0];
-  return first === undefined ? words("why.allOpen") : causeLabel(first.cause, words, clock);
+  if (first === undefined) return words("why.allOpen");
+  const more = gates.filter(({ state }) => state === "blocking").length - 1;
+  const label = causeLabel(first.cause, words, clock);
+  return more === 0 ? label : `${label} · ${words("why.more", { count: more })}`;
 }
 
 function Running({ explanation, taskRun }: WhyPanelProps) {
