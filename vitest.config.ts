@@ -25,6 +25,16 @@ const long = {
 /** One leaves a transaction open for ten minutes, the other goes step by step: neither is about moments, and each has its own PostgreSQL. */
 const BESIDE = ["test/long/caller.long.test.ts", "test/long/model.long.test.ts"];
 
+/** Each keeps a browser and two instances busy. */
+const browser = {
+  ...inlined,
+  ...postgres,
+  sequence: { groupOrder: 6 },
+  fileParallelism: false,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+
 /** Those that keep both cores busy by themselves, or measure what others on the machine would change. */
 const HA_ALONE = ["test/ha/mix.ha.test.ts", "test/bad-input/instances.ha.test.ts"];
 
@@ -102,16 +112,15 @@ export default defineConfig({
       },
       {
         ...fromSources,
+        test: { ...browser, name: "browser", include: ["test/browser/**/*.browser.test.ts"] },
+      },
+      {
+        ...fromSources,
         test: {
-          ...inlined,
-          ...postgres,
-          name: "browser",
-          sequence: { groupOrder: 6 },
-          include: ["test/browser/**/*.browser.test.ts"],
-          // Each keeps a browser and two instances busy.
-          fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...browser,
+          name: "browser-long",
+          include: ["test/browser/**/*.{browser,browser-long}.test.ts"],
+          env: { SIGNALBOX_ALL_LOOKS: "1" },
         },
       },
       {
