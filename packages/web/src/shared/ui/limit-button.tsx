@@ -12,7 +12,9 @@ interface LimitButtonProps {
 
 export function LimitButton({ name, limit, path }: LimitButtonProps) {
   const words = useWords();
-  const [text, setText] = useState(String(limit));
+  // Null: as it is now, also when somebody else has changed it meanwhile.
+  const [typed, setTyped] = useState<string | null>(null);
+  const text = typed ?? String(limit);
   return (
     <ActionButton
       label={words("limit.change")}
@@ -22,6 +24,7 @@ export function LimitButton({ name, limit, path }: LimitButtonProps) {
       method="PUT"
       path={path}
       body={() => ({ limit: Number(text) })}
+      onDone={() => setTyped(null)}
     >
       <label className="grid gap-1">
         <span>{words("limit.label")}</span>
@@ -32,7 +35,7 @@ export function LimitButton({ name, limit, path }: LimitButtonProps) {
           step={1}
           required
           value={text}
-          onChange={({ target }) => setText(target.value)}
+          onChange={({ target }) => setTyped(target.value)}
         />
       </label>
       <p className="text-sm text-muted">{words("limit.text")}</p>

@@ -36,6 +36,7 @@ export function PauseButton({ name, what, paused }: PauseButtonProps) {
       act={words("pause.pause")}
       method="POST"
       path="pauses"
+      onDone={() => setReason("")}
       body={() => ({ what, by: "dashboard", ...(reason.trim() === "" ? {} : { reason: reason.trim() }) })}
     >
       <p>{words("pause.text")}</p>
