@@ -42,6 +42,14 @@ describe("a list of rows with versions", () => {
     expect(second.event).toMatchObject({ ids: ["c", "b", "a"], rows: [row("c", 1), row("b", 2)] });
   });
 
+  test("says a row again that tells more under the same version: parked under another gate", () => {
+    const parked = (blockedOn: string | null) => ({ ...row("a", 1), blockedOn });
+    const first = told([parked(null), row("b", 1)]);
+    const second = told([parked("RESOURCE_BUSY"), row("b", 1)], first.known);
+    expect(second.event).toMatchObject({ rows: [parked("RESOURCE_BUSY")] });
+    expect(told([parked("RESOURCE_BUSY"), row("b", 1)], second.known).event).toBeNull();
+  });
+
   test("never says a row again that is older than what was said", () => {
     const first = told([row("a", 4)]);
     expect(told([row("a", 3)], first.known).event).toMatchObject({ ids: ["a"], rows: [] });

@@ -14,7 +14,12 @@ export interface Reading {
 export interface Known {
   readonly text: string;
   /** By id; empty where the topic is no list of such rows. */
-  readonly versions: ReadonlyMap<string, number>;
+  readonly rows: ReadonlyMap<string, KnownRow>;
+}
+
+interface KnownRow {
+  readonly version: number;
+  readonly text: string;
 }
 
 export interface Change {
@@ -23,20 +28,20 @@ export interface Change {
   readonly event: StreamBody | StreamRows | null;
 }
 
-const NO_VERSIONS: ReadonlyMap<string, number> = new Map();
+const NO_ROWS: ReadonlyMap<string, KnownRow> = new Map();
 
 export function changeOf(topic: Topic, { at, text }: Reading, known: Known | null): Change {
   if (known !== null && sameButForClock(known.text, text)) return { known, event: null };
   const body: unknown = JSON.parse(text);
   const page = topic.rows === null ? null : pageOf(body, topic.rows);
   if (page === null) {
-    return { known: { text, versions: NO_VERSIONS }, event: { topic: topic.name, at, body } };
+    return { known: { text, rows: NO_ROWS }, event: { topic: topic.name, at, body } };
   }
-  const before = known?.versions ?? NO_VERSIONS;
-  const versions = new Map(page.rows.map(({ id, row }) => [id, row.rowVersion]));
-  const newer = page.rows.filter(({ id, row }) => row.rowVersion > (before.get(id) ?? -1));
+  const before = known?.rows ?? NO_ROWS;
+  const rows = new Map(page.rows.map(({ id, row }) => [id, knownRow(row)]));
+  const newer = page.rows.filter(({ id }) => isNews(rows.get(id), before.get(id)));
   return {
-    known: { text, versions },
+    known: { text, rows },
     event: {
       topic: topic.name,
       at,
@@ -45,6 +50,16 @@ export function changeOf(topic: Topic, { at, text }: Reading, known: Known | nul
       next: page.next,
     },
   };
+}
+
+function knownRow(row: Row): KnownRow {
+  return { version: row.rowVersion, text: JSON.stringify(row) };
+}
+
+/** A waiting task run is parked under another gate without a new version: what is as old may say more. */
+function isNews(now: KnownRow | undefined, before: KnownRow | undefined): boolean {
+  if (now === undefined || before === undefined) return true;
+  return now.version > before.version || (now.version === before.version && now.text !== before.text);
 }
 
 /** When it was computed is different each time, and says nothing by itself. */
