@@ -62,6 +62,8 @@ export const ACTS = {
   "a stop": { statement: "putStop" },
   "the end of a stop": { statement: "takeOffStop" },
   "the release of a reservation": { statement: "standInLineAgain" },
+  "a drain request": { statement: "requestDrain" },
+  "the end of a drain request": { statement: "endDrain" },
 } as const satisfies Record<string, Mark>;
 
 export type ActName = keyof typeof ACTS;

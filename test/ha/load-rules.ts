@@ -4,6 +4,7 @@
  */
 
 import {
+  type InstanceId,
   type RunId,
   type Scheduler,
   SchedulerError,
@@ -199,6 +200,10 @@ export async function openAll({ scheduler, db }: Pick<RuleDeps, "scheduler" | "d
     'SELECT task_id AS "taskId", code FROM signalbox.stop',
   );
   for (const { taskId, code } of stops) await scheduler.takeOffStop(taskId, code);
+  const { rows: drained } = await db.query<{ id: InstanceId }>(
+    "SELECT boot_id AS id FROM signalbox.instance WHERE state = 'DRAINING' AND drain_requested_at IS NOT NULL",
+  );
+  for (const { id } of drained) await scheduler.callInstanceBack(id);
 }
 
 interface Ruled {

@@ -1,7 +1,14 @@
 /** What makes an instance come by an act, so that it can be killed there. */
 
 import { randomUUID } from "node:crypto";
-import { exclusive, type Scheduler, shared, type TaskId, type TaskSpec } from "@signalbox/core";
+import {
+  exclusive,
+  type InstanceId,
+  type Scheduler,
+  shared,
+  type TaskId,
+  type TaskSpec,
+} from "@signalbox/core";
 import type { Instance } from "./instance.ts";
 import type { WorkInput } from "./instance-messages.ts";
 import type { ActName } from "./kill-points.ts";
@@ -180,6 +187,17 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
     await act("takeOffStop", taskId, STOP_CODE);
   }),
   "the release of a reservation": acts(releaseReserved),
+  "a drain request": acts(async (rig, _random, act) => {
+    const instanceId = await someoneLive(rig);
+    rig.load.openLater(async () => await rig.scheduler.callInstanceBack(instanceId));
+    await act("drainInstance", instanceId, { reason: "its host is looked after" });
+  }),
+  "the end of a drain request": acts(async (rig, _random, act) => {
+    const instanceId = await someoneLive(rig);
+    rig.load.openLater(async () => await rig.scheduler.callInstanceBack(instanceId));
+    await rig.scheduler.drainInstance(instanceId);
+    await act("callInstanceBack", instanceId);
+  }),
 };
 
 type Call = (name: keyof Scheduler, ...args: readonly unknown[]) => Promise<void>;
@@ -195,6 +213,15 @@ function acts(by: (rig: Rig, random: Random, act: Call) => Promise<unknown>): Pr
         throw new Error(`${name} failed: ${problem.code} ${problem.message}`);
       }),
   };
+}
+
+async function someoneLive({ db }: Rig): Promise<InstanceId> {
+  const { rows } = await db.query<{ id: InstanceId }>(
+    "SELECT boot_id AS id FROM signalbox.instance WHERE state = 'LIVE' AND expires_at > clock_timestamp() ORDER BY random() LIMIT 1",
+  );
+  const id = rows[0]?.id;
+  if (id === undefined) throw new Error("Nobody is LIVE");
+  return id;
 }
 
 /** Something for every loop to come by. */
