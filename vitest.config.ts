@@ -25,12 +25,12 @@ const long = {
 /** One leaves a transaction open for ten minutes, the other goes step by step: neither is about moments, and each has its own PostgreSQL. */
 const BESIDE = ["test/long/caller.long.test.ts", "test/long/model.long.test.ts"];
 
-/** Each keeps a browser and two instances busy. */
+/** Each has a browser, instances and a database of its own, and waits for pages more than it computes. */
 const browser = {
   ...inlined,
   ...postgres,
   sequence: { groupOrder: 6 },
-  fileParallelism: false,
+  maxWorkers: 2,
   testTimeout: 120_000,
   hookTimeout: 120_000,
 };
