@@ -13,13 +13,19 @@ const SMALLEST = 512;
 
 const manifest = JSON.parse(readFileSync(join(FOLDER, ".vite/manifest.json"), "utf8")) as Manifest;
 const weights = weigh(manifest, (file) => gzipSync(readFileSync(join(FOLDER, file)), { level: 9 }).length);
-for (const { name, bytes, limit } of weights) {
-  process.stdout.write(`${name.padEnd(24)} ${kB(bytes)} of ${kB(limit)} gzip\n`);
-}
 const over = overBudget(weights);
 if (over.length > 0) {
-  process.stderr.write(`Over the budget of UX d.1: ${over.map(({ name }) => name).join(", ")}\n`);
+  for (const { name, bytes, limit } of weights) {
+    process.stderr.write(`${name.padEnd(24)} ${kB(bytes)} of ${kB(limit)} gzip\n`);
+  }
+  process.stderr.write(`Over its budget: ${over.map(({ name }) => name).join(", ")}\n`);
   process.exit(1);
+}
+const [first] = weights;
+if (first !== undefined) {
+  process.stdout.write(
+    `The first page takes ${kB(first.bytes).trim()} of scripts, at most ${kB(first.limit).trim()}\n`,
+  );
 }
 for (const file of readdirSync(FOLDER, { recursive: true, encoding: "utf8" })) compress(join(FOLDER, file));
 
