@@ -3,9 +3,9 @@
  * connection is told everything first, so it does not matter what another server had told before.
  */
 
-import { type Problem, problemSchema } from "@signalbox/contract";
+import { problemSchema } from "@signalbox/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { RequestError } from "../problem.ts";
+import { judgeError, RequestError } from "../problem.ts";
 import { openConnection, type StreamConnection } from "./connection.ts";
 import { createTopicReader, type Look } from "./reader.ts";
 import { type Topic, topicsOf } from "./topic.ts";
@@ -22,7 +22,8 @@ interface StreamDeps {
 export function addStream(app: FastifyInstance, { serverId, routes }: StreamDeps): void {
   const reader = createTopicReader(async (topic) => await ask(routes, topic));
   const open = new Set<StreamConnection>();
-  app.get("/api/v1/stream", (request, reply) => {
+  // Not for HEAD, which would wait for the end of what has none.
+  app.get("/api/v1/stream", { exposeHeadRoute: false }, (request, reply) => {
     const { topic } = request.query as { readonly topic?: unknown };
     const topics = topicsOf(topic);
     if (open.size >= MOST_STREAMS) {
@@ -61,14 +62,15 @@ function begin(reply: FastifyReply): FastifyReply["raw"] {
   return raw;
 }
 
+/** Never rejects: nobody could be told, and the next look may do better. */
 async function ask(routes: FastifyInstance, topic: Topic): Promise<Look> {
-  const { statusCode, payload } = await routes.inject({ url: topic.url });
-  if (statusCode < 400) {
-    return { kind: "read", reading: { at: new Date().toISOString(), text: payload } };
+  try {
+    const { statusCode, payload } = await routes.inject({ url: topic.url });
+    if (statusCode < 400) {
+      return { kind: "read", reading: { at: new Date().toISOString(), text: payload } };
+    }
+    return { kind: "trouble", problem: problemSchema.parse(JSON.parse(payload)) };
+  } catch (error) {
+    return { kind: "trouble", problem: judgeError(error).problem };
   }
-  return { kind: "trouble", problem: problemIn(payload) };
-}
-
-function problemIn(payload: string): Problem {
-  return problemSchema.parse(JSON.parse(payload));
 }

@@ -24,6 +24,7 @@ interface Watched {
   timer: NodeJS.Timeout | null;
 }
 
+/** `read` never rejects. */
 export function createTopicReader(read: (topic: Topic) => Promise<Look>): TopicReader {
   const watched = new Map<string, Watched>();
   let stopped = false;

@@ -132,6 +132,21 @@ test("what cannot be read is a trouble of its topic, and no other's", async () =
   expect(change).toMatchObject({ topic: "overview", body: { available: 0 } });
 });
 
+test("there is nothing to ask by HEAD, which would wait for an end", async () => {
+  const response = await fetch(`${client.baseUrl}/api/v1/stream?topic=overview`, { method: "HEAD" });
+  expect(response.status).toBe(404);
+});
+
+test("a server that closes while it reads ends the stream, and nothing else", async () => {
+  const streams = ["overview", "task-runs", "rules", "instances"].map((topic) => follow([topic]));
+  await Promise.all(streams.map(async ({ next }) => await next()));
+  await apps[0]?.close();
+  for (const { next } of streams) {
+    let last = await next();
+    while (last.done !== true) last = await next();
+  }
+});
+
 test("a topic that is none is refused with one sentence", async () => {
   const refused = await follow(["metrics"])
     .next()
