@@ -1,13 +1,17 @@
 import type { InstanceView } from "@signalbox/contract";
+import { useState } from "react";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { ActionButton } from "../../shared/ui/action-button.tsx";
+import { askedBecause, ReasonField } from "../../shared/ui/reason-field.tsx";
 
 /** Asks an instance to drain, or takes that back while it is still there. */
 export function DrainButton({ instance }: { readonly instance: InstanceView }) {
   const words = useWords();
+  const [reason, setReason] = useState("");
   const { instanceId, state, drainRequest, running } = instance;
-  if (state === "DEAD") return null;
+  // One that leaves by itself needs nobody to ask it, and cannot be called back.
+  if (state === "DEAD" || (state === "DRAINING" && drainRequest === null)) return null;
   const name = safeText(instance.name);
   const path = `instances/${encodeURIComponent(instanceId)}/drain`;
   if (drainRequest !== null) {
@@ -33,9 +37,10 @@ export function DrainButton({ instance }: { readonly instance: InstanceView }) {
       act={words("drain.act")}
       method="POST"
       path={path}
-      body={() => ({ by: "dashboard" })}
+      body={() => askedBecause(reason)}
     >
       <p>{words("drain.text", { count: running })}</p>
+      <ReasonField reason={reason} onChange={setReason} />
     </ActionButton>
   );
 }

@@ -7,7 +7,8 @@ import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { StatusIcon } from "../../shared/ui/status-icon.tsx";
-import { TaskRunEnded, TaskRunLink, TaskRunNote, TaskRunStatus } from "../task-runs/task-run-cells.tsx";
+import { TaskRunEnded, TaskRunNote } from "../task-runs/task-run-cells.tsx";
+import { TaskRunLine } from "../task-runs/task-run-line.tsx";
 import { lastFailures } from "./last-failures.ts";
 
 const SHOWN = 6;
@@ -45,18 +46,9 @@ export function NeedsAttention({ ended, overview }: NeedsAttentionProps) {
                 </li>
               )}
               {failed.slice(0, SHOWN).map((taskRun) => (
-                <li
-                  key={taskRun.taskRunId}
-                  className="flex flex-wrap items-center gap-x-3 border-t border-line px-4 py-2"
-                >
-                  <TaskRunStatus taskRun={taskRun} />
-                  <span className="min-w-0 flex-1 basis-40">
-                    <TaskRunLink taskRun={taskRun} />
-                  </span>
-                  <span className="text-sm text-muted">
-                    <TaskRunNote taskRun={taskRun} /> · <TaskRunEnded taskRun={taskRun} />
-                  </span>
-                </li>
+                <TaskRunLine key={taskRun.taskRunId} taskRun={taskRun}>
+                  <TaskRunNote taskRun={taskRun} /> · <TaskRunEnded taskRun={taskRun} />
+                </TaskRunLine>
               ))}
             </ul>
           );

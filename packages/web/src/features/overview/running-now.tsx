@@ -4,7 +4,8 @@ import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
-import { TaskRunLength, TaskRunLink, TaskRunNote, TaskRunStatus } from "../task-runs/task-run-cells.tsx";
+import { TaskRunLength, TaskRunNote } from "../task-runs/task-run-cells.tsx";
+import { TaskRunLine } from "../task-runs/task-run-line.tsx";
 
 export function RunningNow() {
   const words = useWords();
@@ -26,18 +27,9 @@ export function RunningNow() {
           ) : (
             <ul>
               {taskRuns.map((taskRun) => (
-                <li
-                  key={taskRun.taskRunId}
-                  className="flex flex-wrap items-center gap-x-3 border-t border-line px-4 py-2"
-                >
-                  <TaskRunStatus taskRun={taskRun} />
-                  <span className="min-w-0 flex-1 basis-40">
-                    <TaskRunLink taskRun={taskRun} />
-                  </span>
-                  <span className="text-sm text-muted">
-                    <TaskRunNote taskRun={taskRun} /> · <TaskRunLength taskRun={taskRun} />
-                  </span>
-                </li>
+                <TaskRunLine key={taskRun.taskRunId} taskRun={taskRun}>
+                  <TaskRunNote taskRun={taskRun} /> · <TaskRunLength taskRun={taskRun} />
+                </TaskRunLine>
               ))}
             </ul>
           )

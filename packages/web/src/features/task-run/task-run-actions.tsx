@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { ActionButton } from "../../shared/ui/action-button.tsx";
+import { askedBecause, ReasonField } from "../../shared/ui/reason-field.tsx";
 
 const OPEN = new Set(["PENDING", "AVAILABLE", "RUNNING"]);
 
@@ -29,18 +30,10 @@ function Cancel({ taskRun }: { readonly taskRun: TaskRunDetail }) {
       disabledBecause={asked ? words("cancel.asked") : undefined}
       method="POST"
       path={`task-runs/${taskRun.taskRunId}/cancel`}
-      body={() => ({ by: "dashboard", ...(reason.trim() === "" ? {} : { reason: reason.trim() }) })}
+      body={() => askedBecause(reason)}
     >
       <p>{words(running ? "cancel.textRunning" : "cancel.text")}</p>
-      <label className="grid gap-1">
-        <span>{words("reason.label")}</span>
-        <input
-          className="field"
-          maxLength={2_000}
-          value={reason}
-          onChange={({ target }) => setReason(target.value)}
-        />
-      </label>
+      <ReasonField reason={reason} onChange={setReason} />
     </ActionButton>
   );
 }

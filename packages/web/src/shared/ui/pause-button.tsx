@@ -2,6 +2,7 @@ import type { PauseRequest } from "@signalbox/contract";
 import { useState } from "react";
 import { useWords } from "../i18n/use-words.ts";
 import { ActionButton } from "./action-button.tsx";
+import { askedBecause, ReasonField } from "./reason-field.tsx";
 
 interface PauseButtonProps {
   readonly name: string;
@@ -37,18 +38,10 @@ export function PauseButton({ name, what, paused }: PauseButtonProps) {
       method="POST"
       path="pauses"
       onDone={() => setReason("")}
-      body={() => ({ what, by: "dashboard", ...(reason.trim() === "" ? {} : { reason: reason.trim() }) })}
+      body={() => ({ what, ...askedBecause(reason) })}
     >
       <p>{words("pause.text")}</p>
-      <label className="grid gap-1">
-        <span>{words("reason.label")}</span>
-        <input
-          className="field"
-          maxLength={2_000}
-          value={reason}
-          onChange={({ target }) => setReason(target.value)}
-        />
-      </label>
+      <ReasonField reason={reason} onChange={setReason} />
     </ActionButton>
   );
 }
