@@ -27,6 +27,8 @@ export interface RuleDeps {
   readonly openLater: (open: () => Promise<unknown>) => void;
 }
 
+const A_DAY_MS = 86_400_000;
+
 /** Answers what it is counted as, where it did not come to what it is there for. */
 export type RuleChange = (deps: RuleDeps) => Promise<string | null>;
 
@@ -166,7 +168,9 @@ async function cancel({ scheduler, random, taskIds }: RuleDeps): Promise<string 
 /** Most tasks of a moment ago are DONE or open: that they cannot be retried is the right answer. */
 async function retry({ scheduler, random, taskIds }: RuleDeps): Promise<string | null> {
   const { taskRuns } = await scheduler.list({ status: ["FAILED", "CANCELED"], limit: 20 });
-  const id = taskRuns.length > 0 ? random.pick(taskRuns).taskId : taskIds.at(-1);
+  // Not what was put there as old, to be pruned: it may be gone before it is asked for.
+  const lately = taskRuns.filter(({ enqueuedAt }) => Date.now() - enqueuedAt.getTime() < A_DAY_MS);
+  const id = lately.length > 0 ? random.pick(lately).taskId : taskIds.at(-1);
   if (id === undefined) return "nothing to retry";
   try {
     await scheduler.retry(id, { by: "the load" });

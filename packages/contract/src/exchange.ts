@@ -92,7 +92,14 @@ export async function* openStream(
       await heard(base, async (): Promise<unknown> => await response.json()),
     );
   }
-  yield* eventsOf(base, response.body);
+  try {
+    yield* eventsOf(base, response.body);
+  } catch (error) {
+    if (signal?.aborted === true) return;
+    throw error instanceof UnreachableError
+      ? error
+      : new UnreachableError(base, whyNoAnswer(error), { cause: error });
+  }
 }
 
 async function heard<Answer>(base: string, ask: () => Promise<Answer>): Promise<Answer> {

@@ -76,6 +76,28 @@ describe("a search in a log", () => {
     });
   });
 
+  it("keeps the order of the log where a line ends after others that began behind it, and every page goes on", () => {
+    const chunks = chunksOf("error: progress ", ["stderr", "error: two\n"], "100%\n");
+
+    const first = search("error", chunks, { limit: 1 });
+    const rest = search("error", chunks, { limit: 1, from: first.next ?? -1 });
+
+    expect(first).toMatchObject({ matches: [{ text: "error: progress 100%", offset: 0 }], next: 16 });
+    expect(rest).toMatchObject({ matches: [{ text: "error: two", offset: 16 }], next: null });
+  });
+
+  it("reads on behind what is counted until the page is full", () => {
+    const line = { stream: "stdout" as const, text: "x\n".repeat(MOST_COUNTED_MATCHES + 1), at: AT };
+    const searcher = createLogSearcher({ search: "x", limit: 2, from: 20_000 });
+
+    expect(searcher.read([{ ...line, startOffset: 0, endOffset: 20_002 }])).toBe(true);
+    expect(searcher.read([{ ...line, startOffset: 20_002, endOffset: 40_004 }])).toBe(false);
+    expect(searcher.found()).toMatchObject({
+      matches: [{ offset: 20_000 }, { offset: 20_002 }],
+      next: 20_004,
+    });
+  });
+
   it("shows of a long line the part around the text, and cuts no character in two", () => {
     const found = search("here", chunksOf(`${"😀".repeat(1_000)}here${"😀".repeat(1_000)}`));
 

@@ -52,7 +52,7 @@ export interface SearchedChunk {
 }
 
 export interface LogSearcher {
-  /** False: enough was counted, and nothing more need be read. */
+  /** False: enough was counted, the page is full, and nothing more need be read. */
   readonly read: (chunks: readonly SearchedChunk[]) => boolean;
   readonly found: () => Pick<LogSearch, "matches" | "total" | "next">;
 }
@@ -68,18 +68,21 @@ type Line = LogMatch;
 
 export function createLogSearcher({ search, from = 0, limit = 100 }: LogSearchOptions): LogSearcher {
   const wanted = search.toLowerCase();
-  const matches: LogMatch[] = [];
+  /** In the order of the log, the page and the one behind it: a line may end after others that began behind it. */
+  const kept: LogMatch[] = [];
   const open = new Map<LogStream, Line>();
   let total = 0;
-  let next: number | null = null;
   let endOffset = 0;
   const judge = (line: Line): void => {
     const position = line.text.toLowerCase().indexOf(wanted);
     if (position < 0) return;
     total += 1;
     if (line.offset < from) return;
-    if (matches.length < limit) matches.push({ ...line, text: shownPart(line.text, position) });
-    else next ??= line.offset;
+    const behind = kept.findIndex(({ offset }) => offset > line.offset);
+    const place = behind < 0 ? kept.length : behind;
+    if (place > limit) return;
+    kept.splice(place, 0, { ...line, text: shownPart(line.text, position) });
+    kept.length = Math.min(kept.length, limit + 1);
   };
   const endOpenLines = (): void => {
     for (const line of open.values()) judge(line);
@@ -98,11 +101,12 @@ export function createLogSearcher({ search, from = 0, limit = 100 }: LogSearchOp
   return {
     read: (chunks) => {
       for (const chunk of chunks) readChunk(chunk);
-      return total <= MOST_COUNTED_MATCHES;
+      return total <= MOST_COUNTED_MATCHES || kept.length <= limit;
     },
     found: () => {
       endOpenLines();
-      return { matches, total: countUpTo(MOST_COUNTED_MATCHES, total), next };
+      const matches = kept.slice(0, limit);
+      return { matches, total: countUpTo(MOST_COUNTED_MATCHES, total), next: kept[limit]?.offset ?? null };
     },
   };
 }

@@ -38,7 +38,10 @@ async function ask(path: string, init: RequestInit): Promise<unknown> {
     if (init.signal?.aborted) throw error;
     throw new ApiError(null, "No answer");
   }
-  const body: unknown = await response.json().catch(() => null);
+  if (response.status === 204) return null;
+  const body: unknown = await response.json().catch(() => undefined);
+  // Cut off in the middle, or the page of a proxy: what is known already is better.
+  if (response.ok && body === undefined) throw new ApiError(null, "The answer could not be read");
   if (response.ok) return body;
   const problem = isProblem(body) ? body : problemOf(response);
   throw new ApiError(problem, problem.detail);

@@ -24,7 +24,7 @@ export function openConnection(out: Writable, hello: StreamHello): StreamConnect
   const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
 
   const write = (text: string): void => {
-    if (out.writable) out.write(text);
+    if (!out.writableEnded && !out.destroyed) out.write(text);
   };
 
   const tellNow = (topic: Topic, look: Look): void => {
@@ -57,6 +57,8 @@ export function openConnection(out: Writable, hello: StreamHello): StreamConnect
   };
 
   out.on("drain", catchUp);
+  // A client that is gone is told of by the end of its connection.
+  out.on("error", () => {});
   write(`retry: 1000\nevent: hello\ndata: ${JSON.stringify(hello)}\n\n`);
   return {
     tell,
