@@ -106,6 +106,7 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
   "outside jobs": ["forgetOutsideJobs", "hastenPolls"],
   logs: ["leaveOutOfLogs"],
   rescue: ["forgetDead"],
+  joining: ["carryDrain"],
   retention: [
     "forgetKeys",
     "deleteStops",

@@ -48,6 +48,26 @@ describe("with its loops", () => {
     expect((await scheduler.overview()).instances).toMatchObject([{ state: "LIVE", drainRequest: null }]);
   });
 
+  it("is asked for the same in its next life, when it has lost its lease", async () => {
+    const scheduler = create({ name: "one" });
+    await scheduler.start();
+    const lost = await idOf("one");
+    await scheduler.drainInstance(lost, { by: "ana", reason: "new kernel" });
+    await box.query("UPDATE signalbox.instance SET state = 'DEAD'");
+    await waitUntil("it is back", async () => {
+      const { instances } = await scheduler.overview();
+      return instances.some(({ instanceId, state }) => instanceId !== lost && state !== "DEAD");
+    });
+
+    const { instances } = await scheduler.overview();
+    const back = instances.find(({ instanceId }) => instanceId !== lost);
+    expect(back).toMatchObject({ state: "DRAINING", drainRequest: { by: "ana", reason: "new kernel" } });
+    expect(scheduler.health().problems).toContain("DRAINING");
+    const { taskRunId } = await scheduler.enqueue(echo.task(1));
+    expect(await scheduler.callInstanceBack(back?.instanceId ?? lost)).toBe(true);
+    await waitUntil("it works again", async () => (await box.statusOf(taskRunId)) === "DONE");
+  });
+
   it("leaves as any other when it is stopped", async () => {
     const scheduler = create({ name: "one" });
     await scheduler.start();

@@ -7,6 +7,7 @@ import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { ownMark } from "../executors/process/process-mark.ts";
 import type { Pool } from "../store/database.ts";
+import { carryDrain } from "../store/instances/drain.ts";
 import { joinCluster, leaveCluster, markDraining } from "../store/instances/instance.ts";
 import { followTimeline } from "../store/instances/timeline.ts";
 import { namedOf } from "./finished.ts";
@@ -42,6 +43,8 @@ export class Memberships {
   /** Somebody has asked this life to drain; that can be taken back. */
   #isDrained = false;
   #timeline: number | null = null;
+  /** The last life that lost its lease: what it was asked for, the next one is asked for. */
+  #lostId: InstanceId | null = null;
   #renewer: LeaseRenewer | null = null;
 
   constructor(deps: MembershipDeps) {
@@ -93,10 +96,12 @@ export class Memberships {
     await this.#renewer.start();
     const begunAtMs = monotonicMs();
     const kinds = settings.tasks.map(({ kind }) => kind);
-    const { instanceId, timeline } = await pool.transaction(async (tx) => ({
-      timeline: (await followTimeline(tx)).timeline,
-      instanceId: await joinCluster(tx, { name, kinds, slots, leaseMs, mark: ownMark() }),
-    }));
+    const { instanceId, timeline, isDrained } = await pool.transaction(async (tx) => {
+      const { timeline } = await followTimeline(tx);
+      const instanceId = await joinCluster(tx, { name, kinds, slots, leaseMs, mark: ownMark() });
+      const isDrained = this.#lostId !== null && (await carryDrain(tx, this.#lostId, instanceId));
+      return { instanceId, timeline, isDrained };
+    });
     this.#saw(timeline);
     const lease = keepLease({
       renewer: this.#renewer,
@@ -116,7 +121,7 @@ export class Memberships {
       onOverdue: (taskRunId) => this.#tellOverdue(taskRunId),
       onOverdueFailed: (error) => emit({ type: "loop.failed", loop: "overdue watch", error }),
     });
-    this.#isDrained = false;
+    this.#isDrained = isDrained;
     this.#current = { instanceId, held: new HeldClaims(), lease };
     emit({ type: "instance.joined", instanceId });
   }
@@ -190,6 +195,7 @@ export class Memberships {
     const life = this.#current;
     if (life === null || life.instanceId !== instanceId) return;
     this.#current = null;
+    this.#lostId = instanceId;
     this.#former.push(life.held);
     const running = life.held.all().filter(({ ended }) => !ended);
     for (const held of running) stopExecution(held, "fence");

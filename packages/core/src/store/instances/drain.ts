@@ -44,6 +44,22 @@ export async function endDrain(tx: Transaction, instanceId: InstanceId): Promise
   return true;
 }
 
+/** The next life of an instance is asked for what the last one was. False: that one was not, or was called back. */
+export async function carryDrain(tx: Transaction, from: InstanceId, to: InstanceId): Promise<boolean> {
+  const rows = await tx.query(
+    sql("carryDrain")`
+      UPDATE signalbox.instance AS i
+         SET state = 'DRAINING', drain_requested_at = before.drain_requested_at,
+             drain_requested_by = before.drain_requested_by, drain_reason = before.drain_reason
+        FROM signalbox.instance AS before
+       WHERE i.boot_id = ${to} AND i.state = 'LIVE'
+         AND before.boot_id = ${from} AND before.drain_requested_at IS NOT NULL
+      RETURNING i.boot_id
+    `,
+  );
+  return rows.length > 0;
+}
+
 export async function isInstance(tx: Transaction, instanceId: InstanceId): Promise<boolean> {
   const rows = await tx.query(
     sql("isInstance")`SELECT FROM signalbox.instance WHERE boot_id = ${instanceId}`,
