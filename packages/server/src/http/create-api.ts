@@ -87,7 +87,7 @@ function admit(app: FastifyInstance, { token, basePath = "" }: ApiDeps): void {
   refuseLongAddresses(app);
   refuseOutside(app, basePath);
   if (token === undefined) onlyLoopback(app);
-  else addSessionRoutes(app, requireTokenOn(app, token));
+  else addSessionRoutes(app, requireTokenOn(app, token, basePath));
 }
 
 function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstance {

@@ -5,12 +5,19 @@ import type { Scheduler } from "@signalbox/core";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ApiDeps, createApi } from "./create-api.ts";
+import { createSessions } from "./session-cookie.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const CANCEL = { method: "POST", url: "/api/v1/task-runs/x/cancel" } as const;
 
 /** A new one here is a decision: strangers may ask it. A refusal of another kind comes only after the door. */
+/** Under the name of a good one. */
+const FORGED =
+  createSessions(TOKEN, "")
+    .cookie(`9999999999999.${"A".repeat(43)}`, false)
+    .split(";")[0] ?? "";
+
 const OPEN_ROUTES = [
   "DELETE /api/v1/session",
   "GET /healthz",
@@ -63,7 +70,7 @@ describe("without the token", () => {
   test.each([
     ["no token", {}],
     ["a wrong one", { authorization: "Bearer wrong-horse-battery-staple" }],
-    ["a session that nobody began", { cookie: `signalbox_session=9999999999999.${"A".repeat(43)}` }],
+    ["a session that nobody began", { cookie: FORGED }],
   ])("every route that the router has is refused but the open ones: %s", async (_, headers) => {
     const routes = routesOf(app.printRoutes({ commonPrefix: false }));
     const letIn: string[] = [];

@@ -9,7 +9,7 @@ import { RequestError } from "./problem.ts";
 import { clientOf, createRateLimit, type Rate, type RateLimit } from "./rate-limit.ts";
 import { isSameOrigin, type PageOfRequest, requireSameOrigin } from "./same-origin.ts";
 import { cameByHttps } from "./security-headers.ts";
-import { createSessions, type Sessions, sessionCookie, sessionIn } from "./session-cookie.ts";
+import { createSessions, type Sessions } from "./session-cookie.ts";
 import { bearerOf, createTokenCheck, type TokenCheck } from "./token.ts";
 
 declare module "fastify" {
@@ -43,8 +43,9 @@ export interface Login {
   end(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-export function requireTokenOn(app: FastifyInstance, token: string): Login {
-  const keeper = createDoorkeeper(token);
+/** `basePath` is what stands before every address as the browser sees it. */
+export function requireTokenOn(app: FastifyInstance, token: string, basePath: string): Login {
+  const keeper = createDoorkeeper(token, basePath);
   app.addHook("onRequest", async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (access === "probe") return;
@@ -57,11 +58,11 @@ export function requireTokenOn(app: FastifyInstance, token: string): Login {
   return loginWith(keeper);
 }
 
-function createDoorkeeper(token: string): Doorkeeper {
+function createDoorkeeper(token: string, basePath: string): Doorkeeper {
   const known = createRateLimit(KNOWN_RATE);
   return {
     isToken: createTokenCheck(token),
-    sessions: createSessions(token),
+    sessions: createSessions(token, basePath),
     limits: {
       by_token: known,
       by_cookie: known,
@@ -79,11 +80,11 @@ function loginWith({ isToken, sessions, limits }: Doorkeeper): Login {
       // Before it is looked at: a right guess must not be told from a wrong one once there were too many.
       take(limits.login, request, reply);
       if (!isToken(token)) refuseUnknown(reply, "wrong");
-      void reply.header("set-cookie", sessionCookie(sessions.begin(Date.now()), isHttps(request)));
+      void reply.header("set-cookie", sessions.cookie(sessions.begin(Date.now()), isHttps(request)));
     },
     end: (request, reply) => {
       refuseOtherPages(request);
-      void reply.header("set-cookie", sessionCookie(null, isHttps(request)));
+      void reply.header("set-cookie", sessions.cookie(null, isHttps(request)));
     },
   };
 }
@@ -92,7 +93,7 @@ function loginWith({ isToken, sessions, limits }: Doorkeeper): Login {
 function callerOf({ isToken, sessions }: Doorkeeper, { headers }: FastifyRequest): Caller {
   const bearer = bearerOf(headers.authorization);
   if (bearer !== null) return isToken(bearer) ? "by_token" : "wrong";
-  const session = sessionIn(headers.cookie);
+  const session = sessions.sessionIn(headers.cookie);
   return session !== null && sessions.isGood(session, Date.now()) ? "by_cookie" : "unknown";
 }
 

@@ -131,7 +131,7 @@ async function countAvailable(tx: Transaction): Promise<Counted> {
 /** What instances have, and what was let go and is nobody's. */
 async function countRunning(tx: Transaction): Promise<Counted> {
   const rows = await tx.query(
-    sql<{ queue: string | null; count: number; looked: number }>("countRunningInQueues")`
+    sql<{ queue: string | null; count: number | null; looked: number }>("countRunningInQueues")`
       WITH held AS MATERIALIZED (
         (SELECT g.id, b.claim_no, b.instance_id
            FROM signalbox.claim_batch AS b
@@ -145,18 +145,20 @@ async function countRunning(tx: Transaction): Promise<Counted> {
           ORDER BY kind, next_poll_at
           LIMIT ${LOOKED_AT + 1})
       )
-      SELECT t.queue, count(*)::integer AS count, (SELECT count(*) FROM held)::integer AS looked
-        FROM held
-        JOIN signalbox.task_run AS t ON t.id = held.id
-       WHERE t.status = 'RUNNING'
-         AND (held.claim_no IS NULL OR (t.claim_no = held.claim_no AND t.claimed_by = held.instance_id))
-       GROUP BY t.queue
+      SELECT counted.queue, counted.count, looked.count AS looked
+        FROM (SELECT count(*)::integer AS count FROM held) AS looked
+        -- Also where none of them runs any more: what lies behind them may.
+        LEFT JOIN (SELECT t.queue, count(*)::integer AS count
+                     FROM held
+                     JOIN signalbox.task_run AS t ON t.id = held.id
+                    WHERE t.status = 'RUNNING'
+                      AND (held.claim_no IS NULL OR (t.claim_no = held.claim_no AND t.claimed_by = held.instance_id))
+                    GROUP BY t.queue) AS counted ON true
     `,
   );
-  const looked = rows[0]?.looked ?? 0;
   return toCounted(
-    rows.map(({ queue, count }) => ({ queue: queue ?? "", count })),
-    looked > LOOKED_AT,
+    rows.flatMap(({ queue, count }) => (queue === null || count === null ? [] : [{ queue, count }])),
+    (rows[0]?.looked ?? 0) > LOOKED_AT,
   );
 }
 
