@@ -78,6 +78,7 @@ function noteNews(news: StreamNews): void {
       setLiveState({ answeredAt: Date.now(), trouble: null, unreachableSince: null });
       return;
     case "trouble":
-      setLiveState({ trouble: news.problem });
+      // What is not found, or refused, is the business of the page that asked.
+      if (news.problem.status === 503) setLiveState({ trouble: news.problem });
   }
 }

@@ -92,7 +92,8 @@ function createFailures(): Failures {
     note: (now) => {
       times = [...times.filter((at) => now - at < FAILURES_WITHIN_MS), now];
       const restMs = RETRY_MS[Math.min(times.length, RETRY_MS.length) - 1] ?? 0;
-      return { often: times.length >= FAILURES, restMs };
+      // Not all browsers at the same moment, where a server has ended.
+      return { often: times.length >= FAILURES, restMs: restMs * (0.5 + Math.random()) };
     },
     forget: () => {
       times = [];

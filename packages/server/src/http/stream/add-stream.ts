@@ -12,6 +12,8 @@ import { type Topic, topicsOf } from "./topic.ts";
 
 /** Each costs a socket and what its client has not read yet. */
 const MOST_STREAMS = 500;
+/** Each costs a few statements a second, however many follow it. */
+const MOST_READ = 500;
 
 interface StreamDeps {
   readonly serverId: string;
@@ -26,8 +28,9 @@ export function addStream(app: FastifyInstance, { serverId, routes }: StreamDeps
   app.get("/api/v1/stream", { exposeHeadRoute: false }, (request, reply) => {
     const { topic } = request.query as { readonly topic?: unknown };
     const topics = topicsOf(topic);
-    if (open.size >= MOST_STREAMS) {
-      throw new RequestError("TOO_MANY_STREAMS", `This server has ${MOST_STREAMS} streams open; ask another`);
+    if (open.size >= MOST_STREAMS || reader.countWith(topics) > MOST_READ) {
+      const sentence = `This server has ${MOST_STREAMS} streams open, or reads ${MOST_READ} topics; ask another`;
+      throw new RequestError("TOO_MANY_STREAMS", sentence);
     }
     const out = begin(reply);
     const connection = openConnection(out, { serverTime: new Date().toISOString(), serverId });

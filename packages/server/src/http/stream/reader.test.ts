@@ -44,9 +44,25 @@ test("a slow answer is waited for before the next question", async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect(asked).toBe(1);
   answer(read("1"));
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(60_000);
   expect(asked).toBe(2);
   leave();
+});
+
+test("after an answer that took long it rests as long, and topics are counted once", async () => {
+  let asked = 0;
+  const reader = createTopicReader(async () => {
+    asked += 1;
+    return await new Promise<Look>((resolve) => setTimeout(() => resolve(read("1")), 5_000));
+  });
+  const leave = reader.watch(topicsOf(["overview", "rules"]), () => {});
+  expect(reader.countWith(topicsOf(["rules", "queues"]))).toBe(3);
+  await vi.advanceTimersByTimeAsync(9_900);
+  expect(asked).toBe(2);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(asked).toBe(4);
+  leave();
+  expect(reader.countWith([])).toBe(0);
 });
 
 test("who left while a question was under way is told nothing", async () => {
