@@ -32,6 +32,8 @@ export async function startServer(): Promise<Server> {
   };
   const postgres = await startPostgres({ dir, settings });
   const admin = new pg.Pool({ connectionString: postgres.url, max: 2 });
+  // The server that ends says goodbye to it, which must not end the run before its table is printed.
+  admin.on("error", () => {});
   let created = 0;
   return {
     version: postgres.version,
