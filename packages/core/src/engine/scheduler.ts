@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
-import { requireInstant, requireWithin } from "../domain/filter.ts";
+import { requireInstant } from "../domain/filter.ts";
 import { asStored, isUuid } from "../domain/ids.ts";
 import { requireId, requireOptions } from "../domain/require-shape.ts";
 import { isGiven } from "../domain/shape.ts";
@@ -14,7 +14,6 @@ import { joinTransaction, openPool, type Pool } from "../store/database.ts";
 import { placeOf } from "../store/database-place.ts";
 import { tellDriverError } from "../store/driver-error.ts";
 import { CLOSE_PATIENCE_MS } from "../store/end-client.ts";
-import { readOverview } from "../store/instances/overview.ts";
 import { checkInvariants } from "../store/invariants/check.ts";
 import { readAppliedSteps } from "../store/migrations/applied-steps.ts";
 import { migrate } from "../store/migrations/migrate.ts";
@@ -25,7 +24,7 @@ import { changeRunLimit } from "../store/runs/limit.ts";
 import { KEEP_PLANS } from "../store/session.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { readTaskRun } from "../store/task-runs/read.ts";
-import { CHECK_OPTIONS, ENQUEUE_MANY_OPTIONS, ENQUEUE_OPTIONS, OVERVIEW_OPTIONS } from "./argument-shapes.ts";
+import { CHECK_OPTIONS, ENQUEUE_MANY_OPTIONS, ENQUEUE_OPTIONS } from "./argument-shapes.ts";
 import { boundedPool, LIST_BOUND, SEARCH_BOUND } from "./bounded-pool.ts";
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
@@ -38,6 +37,7 @@ import { ignoreRejection } from "./ignore-rejection.ts";
 import { instanceReader } from "./instance-reader.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { logReader } from "./log-reader.ts";
+import { overviewReader } from "./overview-reader.ts";
 import { queueReader } from "./queue-reader.ts";
 import { resourceReader } from "./resource-reader.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
@@ -261,8 +261,6 @@ function requests(
   };
 }
 
-const MOST_COUNTED = 10_000_000;
-
 type Reads = Pick<
   Scheduler,
   | "list"
@@ -292,12 +290,7 @@ function reads(pool: Pool, { queryTimeoutMs }: SchedulerSettings, follower: LogF
     ...resourceReader(lists),
     ...instanceReader(lists),
     ...logReader({ pool, searches, follow: follower.follow }),
-    overview: async (options) => {
-      requireOptions("INVALID_ARGUMENT", options, OVERVIEW_OPTIONS);
-      const countUpTo = options?.countUpTo ?? MOST_COUNTED;
-      requireWithin("countUpTo", countUpTo, 1, MOST_COUNTED);
-      return await lists.snapshot(async (tx) => await readOverview(tx, countUpTo));
-    },
+    ...overviewReader(lists),
   };
 }
 

@@ -8,6 +8,7 @@ import { asInstanceId, asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
 import { readInstance } from "./instances/read.ts";
 import { searchLog } from "./logs/search.ts";
+import { readOverview } from "./instances/overview.ts";
 import { listQueues } from "./queues/read.ts";
 import { listResources, readResource } from "./resources/read.ts";
 import { readRules } from "./rules/read.ts";
@@ -76,6 +77,18 @@ it("rules are read from the front of their indexes, and when they were changed b
   expect(reads(plans.get("readReservations"))).toEqual(["hold_reserved_for (whole)"]);
   for (const [name, nodes] of plans)
     if (name !== "readClock") expect((nodes ?? [])[0]?.["Node Type"], name).toBe("Limit");
+});
+
+it("what waits is counted cause by cause, each by its own part of an index", async () => {
+  const plans = await plansOf(async (tx) => await readOverview(tx, 10_000), { cause: "RUN_AT", count: "0" });
+
+  // Each of the first three is an index of one cause alone, read up to the bound.
+  expect(reads(plans.get("countWaiting"))).toEqual([
+    "waiting_new (whole)",
+    "waiting_due (whole)",
+    "waiting_for_version (whole)",
+    "waiting_parked",
+  ]);
 });
 
 it("queues are counted by the fronts of indexes, each count up to its bound", async () => {
