@@ -32,8 +32,10 @@ export function createAcceptance(): AcceptAnswer {
   const accept = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(accept);
     if (!isObject(value)) return value;
-    const id = isVersioned(value) ? idOf(value) : null;
-    if (id !== null) return acceptRow(value as unknown as Versioned, id);
+    if (isVersioned(value)) {
+      const id = idOf(value);
+      if (id !== null) return acceptRow(value, id);
+    }
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => [name, Array.isArray(member) ? accept(member) : member]),
     );
@@ -45,7 +47,9 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-function isVersioned(value: Readonly<Record<string, unknown>>): boolean {
+function isVersioned(
+  value: Readonly<Record<string, unknown>>,
+): value is Versioned & Readonly<Record<string, unknown>> {
   return typeof value["rowVersion"] === "number";
 }
 
