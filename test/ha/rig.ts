@@ -9,28 +9,19 @@ import { createScheduler, type Scheduler } from "@signalbox/core";
 import pg from "pg";
 import { openPool } from "../../packages/core/src/store/database.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
-import { drain, findLostTasks } from "./drain.ts";
+import { drain } from "./drain.ts";
+import { findWrong, type Leniency } from "./find-wrong.ts";
 import type { InstanceOptions } from "./instance.ts";
 import { INSTANCE_SETTINGS, type ToldError } from "./instance-messages.ts";
-import { KEY_PREFIX, type Load, startLoad } from "./load.ts";
-import { findBrokenKeys, type KeyedTask } from "./load-keys.ts";
-import { tellsOutage, tellsTooSlow, whatDriverSaid } from "./outage.ts";
+import { type Load, startLoad } from "./load.ts";
+import { whatDriverSaid } from "./outage.ts";
 import type { OwnPostgres } from "./own-postgres.ts";
 import type { Random } from "./random.ts";
 import { slowness } from "./slowness.ts";
 import { type StandstillWatch, watchStandstill } from "./standstill.ts";
-import {
-  type AcceptedClaim,
-  type DoneTaskRun,
-  findDecreasingFences,
-  findDoubleEffects,
-  findSharedNumbers,
-  findUnfoundedDone,
-  parseTrace,
-  type TraceLine,
-} from "./trace.ts";
+import { parseTrace, type TraceLine } from "./trace.ts";
 import { proveEveryLoopTurns } from "./turning.ts";
-import { describeReport, startWatch, type Watch } from "./watch.ts";
+import { startWatch, type Watch } from "./watch.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 export interface Rig {
@@ -85,9 +76,6 @@ const INSTANCES = 3;
 const DRAIN_WITHIN_MS = 90_000;
 /** Several polls of every instance. */
 const STANDS_STILL_MS = 6 * INSTANCE_SETTINGS.pollIntervalMs;
-
-/** Half of what a statement of these instances may take. */
-const LONG_STANDSTILL_MS = 4_000;
 
 let rigs = 0;
 
@@ -170,11 +158,6 @@ function toldTo(tolerates: RigOptions["tolerates"]): (error: unknown) => boolean
   };
 }
 
-interface Leniency {
-  readonly mayBeLost: ReadonlySet<string>;
-  readonly tolerates: (told: ToldError) => boolean;
-}
-
 async function settleDown(rig: Rig, leniency: Leniency): Promise<Ended> {
   await proveEveryLoopTurns(rig, rig.cluster.running);
   await rig.load.stop();
@@ -207,67 +190,6 @@ function describeLast({ cluster, watch }: Rig): string {
       return `${each.name} ${each.state} as ${each.bootId}: ${failed.map(({ loop, code, message }) => `${loop} ${code} ${message}`).join("; ")}`;
     });
   return [...instances, ...watch.violations.slice(0, 10)].join("\n");
-}
-
-async function findWrong(rig: Rig, { mayBeLost, tolerates }: Leniency): Promise<readonly string[]> {
-  const { cluster, load, watch, scheduler, db } = rig;
-  const trace = await rig.trace();
-  const { rows } = await db.query<{ id: string }>("SELECT id FROM signalbox.task_run");
-  // A database that is away fails a pass. Nothing else may: no deadlock, and no constraint that catches a mistake.
-  const stoodStill = rig.standstill.longestMs() >= LONG_STANDSTILL_MS;
-  const failed = cluster
-    .told("loop.failed")
-    .filter((event) => !tellsOutage(event) && !tolerates(event) && !(stoodStill && tellsTooSlow(event)));
-  return [
-    ...cluster.all.flatMap(({ unexpectedEnd }) => unexpectedEnd ?? []),
-    ...load.problems
-      // What a failover has lost can be neither canceled nor limited.
-      .filter((problem) => mayBeLost.size === 0 || !/^(?:TASK|RUN)_NOT_FOUND/.test(problem))
-      .map((problem) => `the load: ${problem}`),
-    ...failed.map(({ loop, code, message }) => `a pass of the ${loop} failed: ${code} ${message}`),
-    ...cluster.told("gate.failed").map(({ message }) => `a task run could not be judged: ${message}`),
-    ...watch.violations.map((violation) => `during the faults: ${violation}`),
-    ...describeReport(await scheduler.checkInvariants({ since: new Date(0) })),
-    ...findLostTasks(load.acknowledged, new Set([...rows.map(({ id }) => id), ...mayBeLost])),
-    ...findDoubleEffects(trace),
-    ...findSharedNumbers(trace),
-    ...findUnfoundedDone(await readDone(rig), trace),
-    ...findDecreasingFences(await readAccepted(db), trace),
-    ...findBrokenKeys(load.keys, await readKeyed(db), mayBeLost),
-  ];
-}
-
-/** Whose result the database has taken from the one who had it. */
-async function readAccepted(db: pg.Pool): Promise<readonly AcceptedClaim[]> {
-  const { rows } = await db.query<Omit<AcceptedClaim, "claimNo"> & { claimNo: string }>(`
-    SELECT t.id AS "taskRunId", t.claim_no AS "claimNo", array_agg(r.name) AS resources
-      FROM signalbox.task_run AS t
-      JOIN signalbox.task AS k ON k.id = t.task_id
-     CROSS JOIN LATERAL jsonb_to_recordset(k.resources) AS r (name text, mode text)
-     WHERE (t.status = 'DONE' OR t.outcome IN ('HANDLER_FAILED', 'PROCESS_EXITED')) AND r.mode = 'exclusive'
-     GROUP BY t.id, t.claim_no`);
-  return rows.map((row) => ({ ...row, claimNo: Number(row.claimNo) }));
-}
-
-async function readKeyed(db: pg.Pool): Promise<readonly KeyedTask[]> {
-  const { rows } = await db.query<KeyedTask>(
-    `SELECT k.title AS key, t.id AS "taskRunId"
-       FROM signalbox.task AS k JOIN signalbox.task_run AS t ON t.task_id = k.id AND t.attempt = 1
-      WHERE k.title LIKE $1`,
-    [`${KEY_PREFIX}%`],
-  );
-  return rows;
-}
-
-async function readDone({ db, cluster }: Rig): Promise<readonly DoneTaskRun[]> {
-  const { rows } = await db.query<{ taskRunId: string; claimNo: string; claimedBy: string }>(`
-    SELECT id AS "taskRunId", claim_no AS "claimNo", claimed_by AS "claimedBy"
-      FROM signalbox.task_run WHERE status = 'DONE'`);
-  return rows.map(({ taskRunId, claimNo, claimedBy }) => ({
-    taskRunId,
-    claimNo: Number(claimNo),
-    pid: cluster.ofBootId(claimedBy).pid,
-  }));
 }
 
 async function summarise({ db, cluster, load, watch, standstill }: Rig, drainMs: number): Promise<Ended> {
