@@ -204,8 +204,13 @@ export async function openAll({ scheduler, db }: Pick<RuleDeps, "scheduler" | "d
     'SELECT task_id AS "taskId", code FROM signalbox.stop',
   );
   for (const { taskId, code } of stops) await scheduler.takeOffStop(taskId, code);
+  await callAllBack({ scheduler, db });
+}
+
+/** By what the database says: who was asked and lost its lease is asked for the same under another id. */
+export async function callAllBack({ scheduler, db }: Pick<RuleDeps, "scheduler" | "db">): Promise<void> {
   const { rows: drained } = await db.query<{ id: InstanceId }>(
-    "SELECT boot_id AS id FROM signalbox.instance WHERE state = 'DRAINING' AND drain_requested_at IS NOT NULL",
+    "SELECT boot_id AS id FROM signalbox.instance WHERE drain_requested_at IS NOT NULL",
   );
   for (const { id } of drained) await scheduler.callInstanceBack(id);
 }

@@ -91,8 +91,17 @@ export async function loseAClaimAnswer(station: Station, instance: Instance): Pr
       lost = claimed === null ? null : { bootId, taskRunId: claimed };
       return false;
     },
-    { withinMs: WITHIN_MS },
+    { withinMs: WITHIN_MS, instead: async () => await describeLife(station, instance) },
   );
+}
+
+async function describeLife({ db }: Station, { bootId, state }: Instance): Promise<string> {
+  const { rows } = await db.query(
+    `SELECT state, expires_at - clock_timestamp() AS "expiresIn", drain_requested_at AS "drainRequestedAt"
+       FROM signalbox.instance WHERE boot_id = $1`,
+    [bootId],
+  );
+  return `its process is ${state}, its row ${JSON.stringify(rows[0] ?? null)}`;
 }
 
 async function wasHandedBack({ db }: Station, taskRunId: string | null): Promise<boolean> {

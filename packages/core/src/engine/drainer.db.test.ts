@@ -7,6 +7,7 @@ import { startIn } from "../../test/started.ts";
 import { waitUntil } from "../../test/wait-until.ts";
 import { asInstanceId, type InstanceId } from "../domain/ids.ts";
 import { defineTask } from "../executors/define-task.ts";
+import { carryDrain } from "../store/instances/drain.ts";
 import { markDraining } from "../store/instances/instance.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -19,6 +20,9 @@ afterAll(box.close);
 
 const idOf = async (name: string): Promise<InstanceId> =>
   asInstanceId(await box.value<string>("SELECT boot_id FROM signalbox.instance WHERE name = $1", [name]));
+
+const carry = async (from: InstanceId, to: InstanceId): Promise<boolean> =>
+  await box.pool("joiner").transaction(async (tx) => await carryDrain(tx, from, to));
 
 describe("with its loops", () => {
   it("ends what it runs, claims nothing more, says so, and works again when it is called back", async () => {
@@ -113,14 +117,40 @@ describe("step by step", () => {
     expect((await scheduler.overview()).instances).toMatchObject([{ state: "DRAINING", drainRequest: null }]);
   });
 
-  it("nor can one whose lease has run out", async () => {
+  it("one whose lease has run out stays dead when it is called back", async () => {
     const [scheduler, doomed] = [await box.scheduler(), await box.scheduler({ name: "doomed" })];
     await doomed.drainInstance(doomed.instanceId);
     await doomed.expireLease();
 
-    expect(await scheduler.callInstanceBack(doomed.instanceId)).toBe(false);
+    expect(await scheduler.callInstanceBack(doomed.instanceId)).toBe(true);
+    expect(
+      await box.value("SELECT state FROM signalbox.instance WHERE boot_id = $1", [doomed.instanceId]),
+    ).toBe("DRAINING");
     await scheduler.rescue();
     expect(await scheduler.drainInstance(doomed.instanceId)).toBe(false);
+    expect(await scheduler.callInstanceBack(doomed.instanceId)).toBe(false);
+  });
+
+  it("who is called back between two lives is not asked again in the next one", async () => {
+    const [lost, back] = [await box.scheduler({ name: "one" }), await box.scheduler({ name: "one" })];
+    await lost.drainInstance(lost.instanceId);
+    await lost.expireLease();
+    expect(await back.callInstanceBack(lost.instanceId)).toBe(true);
+
+    expect(await carry(lost.instanceId, back.instanceId)).toBe(false);
+    expect(
+      await box.value("SELECT state FROM signalbox.instance WHERE boot_id = $1", [back.instanceId]),
+    ).toBe("LIVE");
+  });
+
+  it("who was asked again in its next life is called back under its new id only", async () => {
+    const [lost, back] = [await box.scheduler({ name: "one" }), await box.scheduler({ name: "one" })];
+    await lost.drainInstance(lost.instanceId);
+    await lost.expireLease();
+    expect(await carry(lost.instanceId, back.instanceId)).toBe(true);
+
+    expect(await back.callInstanceBack(lost.instanceId)).toBe(false);
+    expect(await back.callInstanceBack(back.instanceId)).toBe(true);
   });
 
   it.each(["one", "01a1ea0b-5d5d-7c29-9679-2a5536dab50d"])("nobody has the id %s", async (id) => {

@@ -28,14 +28,17 @@ export async function requestDrain(
   return rows.length > 0;
 }
 
-/** DRAINING → LIVE for one that was asked to, and lives. What waited for somebody who can run its kinds is woken with it. */
+/**
+ * Takes the request back: DRAINING → LIVE for one that lives, and the next life of one that has lost its lease is not asked.
+ * What waited for somebody who can run its kinds is woken with it. False: nobody had asked it, or its next life has the request.
+ */
 export async function endDrain(tx: Transaction, instanceId: InstanceId): Promise<boolean> {
   const [row] = await tx.query(
     sql<{ kinds: readonly string[] }>("endDrain")`
       UPDATE signalbox.instance
-         SET state = 'LIVE', drain_requested_at = NULL, drain_requested_by = NULL, drain_reason = NULL
-       WHERE boot_id = ${instanceId} AND state = 'DRAINING'
-         AND drain_requested_at IS NOT NULL AND expires_at > clock_timestamp()
+         SET state = CASE WHEN state = 'DRAINING' AND expires_at > clock_timestamp() THEN 'LIVE' ELSE state END,
+             drain_requested_at = NULL, drain_requested_by = NULL, drain_reason = NULL
+       WHERE boot_id = ${instanceId} AND drain_requested_at IS NOT NULL
       RETURNING kinds
     `,
   );
@@ -44,16 +47,28 @@ export async function endDrain(tx: Transaction, instanceId: InstanceId): Promise
   return true;
 }
 
-/** The next life of an instance is asked for what the last one was. False: that one was not, or was called back. */
+/**
+ * Moves the request to the next life of an instance: one that is called back under its old id meanwhile is called back before,
+ * or has no request any more. False: that one was not asked, or was called back.
+ */
 export async function carryDrain(tx: Transaction, from: InstanceId, to: InstanceId): Promise<boolean> {
   const rows = await tx.query(
     sql("carryDrain")`
+      WITH asked AS MATERIALIZED (
+        SELECT boot_id, drain_requested_at, drain_requested_by, drain_reason
+          FROM signalbox.instance
+         WHERE boot_id = ${from} AND drain_requested_at IS NOT NULL
+           FOR UPDATE
+      ), passed_on AS (
+        UPDATE signalbox.instance
+           SET drain_requested_at = NULL, drain_requested_by = NULL, drain_reason = NULL
+         WHERE boot_id = ANY (ARRAY(SELECT boot_id FROM asked))
+      )
       UPDATE signalbox.instance AS i
-         SET state = 'DRAINING', drain_requested_at = before.drain_requested_at,
-             drain_requested_by = before.drain_requested_by, drain_reason = before.drain_reason
-        FROM signalbox.instance AS before
+         SET state = 'DRAINING', drain_requested_at = asked.drain_requested_at,
+             drain_requested_by = asked.drain_requested_by, drain_reason = asked.drain_reason
+        FROM asked
        WHERE i.boot_id = ${to} AND i.state = 'LIVE'
-         AND before.boot_id = ${from} AND before.drain_requested_at IS NOT NULL
       RETURNING i.boot_id
     `,
   );
