@@ -3,16 +3,17 @@
  * PostgreSQL. Prints a table, writes `results/last.json`. Ends with 1 where a round is void; a missed bar is said, not hidden.
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import type { Scenario } from "./bench.ts";
-import { type Figure, meets } from "./figure.ts";
+import { type Figure, verdictOf } from "./figure.ts";
 import { render } from "./render.ts";
+import { writeResults } from "./results.ts";
 import { backlog } from "./scenarios/backlog.ts";
 import { oneByOne } from "./scenarios/enqueue.ts";
 import { freed } from "./scenarios/freed.ts";
 import { allGates, exclusive } from "./scenarios/gates.ts";
 import { idleLatency } from "./scenarios/latency.ts";
+import { memory } from "./scenarios/memory.ts";
 import { oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
 import { oldSnapshot } from "./scenarios/old-snapshot.ts";
 import { processes } from "./scenarios/processes.ts";
@@ -27,6 +28,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "one-by-one": oneByOne,
   latency: idleLatency,
   processes,
+  memory,
   freed,
   "old-snapshot": oldSnapshot,
   backlog,
@@ -48,21 +50,23 @@ if (chosen.length === 0) {
 
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 const server = await startServer();
+const machine = `PostgreSQL ${server.version}, Node ${process.versions.node}, ${cpus().length} cores`;
+const asked = chosen.map(([name]) => name);
+const done: string[] = [];
 const figures: Figure[] = [];
 try {
   for (const [name, scenario] of chosen) {
     note(name);
     figures.push(...(await scenario({ server, rounds: full ? 5 : 3, full, note })));
+    done.push(name);
+    writeResults({ machine, asked, done, figures });
   }
 } finally {
-  await server.stop();
+  // Before the server is stopped: whatever that comes to, the figures are there.
+  process.stdout.write(`\n${machine}\n\n${render(figures)}\n`);
+  if (figures.some((figure) => verdictOf(figure) === "void")) process.exitCode = 1;
+  await server.stop().catch((error: unknown) => {
+    note(`The server did not stop: ${String(error)}`);
+    process.exitCode = 1;
+  });
 }
-
-const machine = `PostgreSQL ${server.version}, Node ${process.versions.node}, ${cpus().length} cores`;
-process.stdout.write(`\n${machine}\n\n${render(figures)}\n`);
-const folder = new URL("../results/", import.meta.url);
-mkdirSync(folder, { recursive: true });
-const at = new Date().toISOString();
-const lines = figures.map((figure) => ({ ...figure, met: meets(figure) }));
-writeFileSync(new URL("last.json", folder), `${JSON.stringify({ at, machine, figures: lines }, null, 2)}\n`);
-if (figures.some(({ faults }) => faults.length > 0)) process.exitCode = 1;

@@ -6,17 +6,12 @@ import { join } from "node:path";
 import pg from "pg";
 import { removePostgres } from "../../packages/server/dist/postgres/remove.js";
 import { startPostgres } from "../../packages/server/dist/postgres/start.js";
+import type { Database } from "./database.ts";
 
 export interface Server {
   readonly version: string;
   readonly createDatabase: () => Promise<Database>;
   readonly stop: () => Promise<void>;
-}
-
-export interface Database {
-  readonly url: string;
-  readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
-  readonly drop: () => Promise<void>;
 }
 
 export async function startServer(): Promise<Server> {
@@ -52,7 +47,10 @@ export async function startServer(): Promise<Server> {
         query: async (text, values = []) => (await pool.query(text, [...values])).rows,
         drop: async () => {
           await pool.end();
-          await admin.query(`DROP DATABASE ${name}`);
+          // The server waits some seconds for those that are leaving; then also from under a worker that a failed round has left.
+          await admin
+            .query(`DROP DATABASE ${name}`)
+            .catch(async () => await admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
         },
       };
     },

@@ -18,6 +18,9 @@ let lastAtMs = 0;
 let cpuBefore = process.cpuUsage();
 let cpuMs = 0;
 let worker: Worker | null = null;
+const startsMs: number[] = [];
+/** Each once: what goes wrong a thousand times goes wrong in the same way. */
+const faults = new Set<string>();
 
 function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -56,6 +59,8 @@ async function start(): Promise<void> {
     tasks: order.tasks,
     restMs: order.restMs ?? 0,
     onTask,
+    onStarted: (ms) => void startsMs.push(ms),
+    onFault: (what) => void faults.add(what),
   });
   // What loading its modules took is not what its work takes.
   delay.reset();
@@ -72,6 +77,8 @@ async function stop(): Promise<void> {
     seen: Buffer.from(seen).toString("base64"),
     cpuMs,
     longestBlockMs: delay.max / 1e6,
+    startsMs,
+    faults: [...faults],
   };
   const message: FromWorker = { type: "report", report };
   // A long one is still on its way when it was sent.

@@ -34,4 +34,8 @@ export interface WorkReport {
   /** From the start until the last call. */
   readonly cpuMs: number;
   readonly longestBlockMs: number;
+  /** From a claim until the process of the task runs, where it has one. */
+  readonly startsMs: readonly number[];
+  /** What the contestant itself saw go wrong. */
+  readonly faults: readonly string[];
 }

@@ -6,12 +6,14 @@ export interface LoadTask {
   readonly resource?: string;
   readonly version?: string;
   readonly key?: string;
+  /** The number of its run. */
+  readonly run?: number;
 }
 
 export interface Load {
   readonly tasks: readonly LoadTask[];
-  /** Where given: these many runs, each with this limit, and task n belongs to run n % count. */
-  readonly runs?: { readonly count: number; readonly limit: number };
+  /** Of each run, and of each key. */
+  readonly runLimit?: number;
   readonly keyLimit?: number;
 }
 
@@ -24,6 +26,10 @@ export interface WorkOptions {
   readonly restMs: number;
   /** Called by every handler, first thing. */
   readonly onTask: (n: number) => void;
+  /** A process runs, so long after its task was claimed. */
+  readonly onStarted: (ms: number) => void;
+  /** Something that makes the round void. */
+  readonly onFault: (what: string) => void;
 }
 
 export interface Worker {
@@ -46,6 +52,8 @@ export interface Contestant {
   readonly work: (options: WorkOptions) => Promise<Worker>;
   /** SQL that counts what has not ended yet. */
   readonly leftSql: string;
+  /** Its rows say who had claimed them, and from when to when: ours do. */
+  readonly keepsStays?: boolean;
   /** Only where it can hold these: the whole load, with its gates. */
   readonly enqueueLoad?: (url: string, load: Load) => Promise<void>;
 }

@@ -3,7 +3,7 @@ import { graphileBatched, graphilePlain } from "./graphile-worker.ts";
 import { pgBossBatched, pgBossSingle } from "./pg-boss.ts";
 import { signalboxProcesses, signalboxSleepers, spawned } from "./processes.ts";
 import { raw } from "./raw.ts";
-import { signalbox } from "./signalbox.ts";
+import { signalbox, signalboxWaiters } from "./signalbox.ts";
 
 export const CONTESTANTS = {
   signalbox,
@@ -14,6 +14,7 @@ export const CONTESTANTS = {
   raw,
   signalboxProcesses,
   signalboxSleepers,
+  signalboxWaiters,
   spawned,
 } satisfies Record<string, Contestant>;
 

@@ -1,20 +1,26 @@
-/** Processes with their output captured: by Signalbox through its warden, and by `child_process.spawn` of the same Node. */
+/** Processes with what they print captured: by Signalbox through its warden, and by `child_process.spawn` of the same Node. */
 
 import { spawn } from "node:child_process";
 import { createScheduler, defineProcess, type SchedulerEvent } from "../../../packages/core/dist/index.js";
-import type { Contestant, LoadTask } from "./contestant.ts";
+import type { Contestant, LoadTask, WorkOptions } from "./contestant.ts";
 import { signalbox } from "./signalbox.ts";
 
-const COMMAND = "/bin/true";
+/** A line on either output, and one that Signalbox takes for what the task gives. */
+const SCRIPT = `echo "out $1"; echo "err $1" >&2; echo "SIGNALBOX_OUTPUT:{\\"n\\":$1}"`;
+const argvOf = (n: number): readonly [string, ...string[]] => ["/bin/sh", "-c", SCRIPT, "sh", `${n}`];
+const STDOUT = "'out ' || n || E'\\nSIGNALBOX_OUTPUT:{\"n\":' || n || E'}\\n'";
+const STDERR = "'err ' || n || E'\\n'";
 
 const command = defineProcess({ kind: "command" });
 
+interface Way {
+  readonly argv: (n: number) => readonly [string, ...string[]];
+  readonly isCounted: (event: SchedulerEvent) => boolean;
+}
+
 /** There is no handler to be called: what is counted is told by an event, with the title that the task was given. */
-function ofArgv(
-  argv: readonly string[],
-  isCounted: (event: SchedulerEvent) => boolean,
-): Pick<Contestant, "openEnqueuer" | "work"> {
-  const specOf = ({ n }: LoadTask) => command.task({ argv }, { title: `${n}` });
+function processesOf({ argv, isCounted }: Way): Pick<Contestant, "openEnqueuer" | "work"> {
+  const specOf = ({ n }: LoadTask) => command.task({ argv: argv(n) }, { title: `${n}` });
   return {
     openEnqueuer: async (url) => {
       const scheduler = createScheduler({ databaseUrl: url });
@@ -24,13 +30,19 @@ function ofArgv(
         close: async () => await scheduler.stop(),
       };
     },
-    work: async ({ url, concurrency, onTask }) => {
+    work: async ({ url, concurrency, onTask, onStarted, onFault }) => {
+      const claimedAtMs = new Map<string, number>();
       const scheduler = createScheduler({
         databaseUrl: url,
         tasks: [command],
         slots: concurrency,
         drainMs: 0,
         onEvent: (event) => {
+          if (event.type === "task_run.claimed") claimedAtMs.set(event.taskRunId, performance.now());
+          if (event.type === "process.started")
+            onStarted(performance.now() - (claimedAtMs.get(event.taskRunId) ?? Number.NaN));
+          if (event.type === "process.ended" && !event.told && event.exitCode !== 0)
+            onFault(`a process ended with ${event.exitCode ?? event.signal}`);
           if (isCounted(event) && "title" in event) onTask(Number(event.title));
         },
       });
@@ -43,14 +55,31 @@ function ofArgv(
 export const signalboxProcesses: Contestant = {
   ...signalbox,
   name: "Signalbox, processes",
-  ...ofArgv([COMMAND], (event) => event.type === "task_run.settled" && event.status === "DONE"),
+  ...processesOf({
+    argv: argvOf,
+    isCounted: (event) => event.type === "task_run.settled" && event.status === "DONE",
+  }),
 };
+
+/** SQL that counts the ended ones of which the lines or the output are not what they printed. */
+export const NOT_CAPTURED_SQL = `
+  SELECT count(*)::int AS missing
+    FROM (SELECT t.id, k.title AS n FROM signalbox.task_run AS t JOIN signalbox.task AS k ON k.id = t.task_id) AS printed
+    LEFT JOIN signalbox.task_run_result AS r ON r.task_run_id = printed.id
+    LEFT JOIN LATERAL (
+         SELECT string_agg(text, '' ORDER BY start_offset) FILTER (WHERE stream = 'stdout') AS stdout,
+                string_agg(text, '' ORDER BY start_offset) FILTER (WHERE stream = 'stderr') AS stderr
+           FROM signalbox.log_chunk WHERE task_run_id = printed.id) AS log ON true
+   WHERE (log.stdout, log.stderr, r.output->>'n') IS DISTINCT FROM (${STDOUT}, ${STDERR}, n)`;
 
 /** They do nothing, and are ended with their instance. */
 export const signalboxSleepers: Contestant = {
   ...signalbox,
   name: "Signalbox, idle processes",
-  ...ofArgv(["/bin/sleep", "600"], (event) => event.type === "process.started"),
+  ...processesOf({
+    argv: () => ["/bin/sleep", "600"],
+    isCounted: (event) => event.type === "process.started",
+  }),
 };
 
 /** Nothing is recorded, nobody looks after them. */
@@ -58,13 +87,14 @@ export const spawned: Contestant = {
   name: "child_process.spawn",
   install: async () => {},
   openEnqueuer: async () => ({ addMany: async () => {}, addOne: async () => {}, close: async () => {} }),
-  work: async ({ concurrency, tasks, onTask }) => {
+  work: async (options) => {
+    const { concurrency, tasks, onTask } = options;
     let next = 0;
     const loop = async (): Promise<void> => {
       while (next < tasks) {
         const n = next;
         next += 1;
-        await run();
+        await run(n, options);
         onTask(n);
       }
     };
@@ -74,12 +104,22 @@ export const spawned: Contestant = {
   leftSql: "SELECT 0 AS left",
 };
 
-async function run(): Promise<void> {
-  const child = spawn(COMMAND, [], { stdio: ["ignore", "pipe", "pipe"], detached: true });
-  child.stdout.resume();
-  child.stderr.resume();
-  await new Promise<void>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", () => resolve());
+async function run(n: number, { onFault }: WorkOptions): Promise<void> {
+  const [file, ...args] = argvOf(n);
+  const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
   });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) onFault(`a process ended with ${code}`);
+  if (stdout !== `out ${n}\nSIGNALBOX_OUTPUT:{"n":${n}}\n` || stderr !== `err ${n}\n`)
+    onFault("what a process printed was not captured");
 }

@@ -17,6 +17,15 @@ const slow = (onTask: (n: number) => void, restMs: number) =>
       await wait(restMs * (0.5 + Math.random()));
     },
   });
+const endless = (onTask: (n: number) => void) =>
+  defineTask<{ n: number }>({
+    kind: "nothing",
+    run: async ({ n }, { signal }) => {
+      onTask(n);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      signal.throwIfAborted();
+    },
+  });
 const { task } = nothing(() => {});
 
 function specOf({ n, resource, version, key }: LoadTask) {
@@ -39,16 +48,16 @@ async function withScheduler(url: string, act: (scheduler: Scheduler) => Promise
   }
 }
 
-async function enqueueLoad(url: string, { tasks, runs, keyLimit }: Load): Promise<void> {
+async function enqueueLoad(url: string, { tasks, runLimit, keyLimit }: Load): Promise<void> {
   await withScheduler(url, async (scheduler) => {
     if (keyLimit !== undefined) await scheduler.setKeyLimit(KEYS, keyLimit);
-    if (runs === undefined) {
+    if (runLimit === undefined) {
       await scheduler.enqueueMany(tasks.map(specOf));
       return;
     }
-    for (let run = 0; run < runs.count; run += 1) {
-      const own = tasks.filter(({ n }) => n % runs.count === run);
-      await scheduler.enqueueMany(own.map(specOf), { run: { title: `run ${run}`, limit: runs.limit } });
+    for (const run of new Set(tasks.map((each) => each.run))) {
+      const own = tasks.filter((each) => each.run === run);
+      await scheduler.enqueueMany(own.map(specOf), { run: { title: `run ${run}`, limit: runLimit } });
     }
   });
 }
@@ -74,6 +83,23 @@ export const signalbox: Contestant = {
     await scheduler.start();
     return { stop: async () => await scheduler.stop() };
   },
-  leftSql: "SELECT count(*) AS left FROM signalbox.task_run WHERE status <> 'DONE'",
+  leftSql: "SELECT count(*) AS left FROM signalbox.task_run WHERE status <> 'DONE' AND kind <> 'kept'",
+  keepsStays: true,
   enqueueLoad,
+};
+
+/** Its handlers wait until they are told to end, with their instance. */
+export const signalboxWaiters: Contestant = {
+  ...signalbox,
+  name: "Signalbox, handlers that wait",
+  work: async ({ url, concurrency, onTask }) => {
+    const scheduler = createScheduler({
+      databaseUrl: url,
+      tasks: [endless(onTask)],
+      slots: concurrency,
+      drainMs: 0,
+    });
+    await scheduler.start();
+    return { stop: async () => await scheduler.stop() };
+  },
 };

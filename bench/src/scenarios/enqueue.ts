@@ -1,7 +1,7 @@
 /** Enqueuing one by one, as requests of users come: 16 calls in flight. */
 
-import { inTurn, type Scenario } from "../bench.ts";
-import { CONTESTANTS, type ContestantKey } from "../contestants/index.ts";
+import { entryOf, faultsOf, inTurn, type Scenario } from "../bench.ts";
+import { CONTESTANTS } from "../contestants/index.ts";
 import type { Figure } from "../figure.ts";
 import { median } from "../statistics.ts";
 
@@ -9,12 +9,8 @@ const TASKS = 4_000;
 const IN_FLIGHT = 16;
 
 export const oneByOne: Scenario = async (bench) => {
-  const contestants = [
-    "signalbox",
-    "graphilePlain",
-    "pgBossSingle",
-  ] as const satisfies readonly ContestantKey[];
-  const results = await inTurn(bench, contestants, async (contestant, database) => {
+  const entries = (["signalbox", "graphilePlain", "pgBossSingle"] as const).map(entryOf);
+  const roundsOf = await inTurn(bench, entries, async ({ contestant }, database) => {
     const enqueuer = await CONTESTANTS[contestant].openEnqueuer(database.url);
     // So that connections are open and code is warm.
     await Promise.all(Array.from({ length: IN_FLIGHT }, async (_, n) => await enqueuer.addOne({ n })));
@@ -35,19 +31,20 @@ export const oneByOne: Scenario = async (bench) => {
     const faults = there === TASKS + IN_FLIGHT ? [] : [`${there} of ${TASKS + IN_FLIGHT} are there`];
     return { perSecond, faults };
   });
-  const rate = (key: (typeof contestants)[number]): number =>
-    median((results.get(key) ?? []).map(({ perSecond }) => perSecond));
-  const best = Math.max(rate("graphilePlain"), rate("pgBossSingle"));
-  return contestants.map(
-    (key): Figure => ({
+  const rate = (entry: (typeof entries)[number]): number =>
+    median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  const peers = entries.filter(({ contestant }) => contestant !== "signalbox");
+  const best = Math.max(...peers.map(rate));
+  return entries.map(
+    (entry): Figure => ({
       scenario: "enqueue one by one, 16 in flight",
-      contestant: CONTESTANTS[key].name,
+      contestant: entry.title,
       unit: "/s",
-      value: rate(key),
-      ratio: { to: "the better of them", value: rate(key) / best },
-      bar: key === "signalbox" ? { atLeast: 2 } : null,
+      value: rate(entry),
+      ratio: { to: "the better of them", value: rate(entry) / best },
+      bar: entry.contestant === "signalbox" ? { atLeast: 2 } : null,
       notes: [],
-      faults: (results.get(key) ?? []).flatMap(({ faults }) => faults),
+      faults: faultsOf(roundsOf(entry), ...peers.map(roundsOf)),
     }),
   );
 };

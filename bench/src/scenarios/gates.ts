@@ -1,11 +1,13 @@
 /** With gates: resources held alone and versions in order, and then four gates that all bind at once. */
 
-import { inTurn, type Scenario } from "../bench.ts";
+import { entryOf, faultsOf, inTurn, type Scenario } from "../bench.ts";
 import type { Load } from "../contestants/contestant.ts";
 import { CONTESTANTS } from "../contestants/index.ts";
+import { type Database, databaseNow } from "../database.ts";
 import type { Figure } from "../figure.ts";
+import { fourGates, GATE_CAUSES, type GateCause } from "../four-gates.ts";
 import { gateFaults } from "../gate-faults.ts";
-import { measureWork } from "../measure-work.ts";
+import { measureWork, type WorkRound } from "../measure-work.ts";
 import { median } from "../statistics.ts";
 import { CONCURRENCY, enqueueBulk } from "./no-ops.ts";
 
@@ -20,86 +22,91 @@ export const linesOn = (name: string): Load => ({
     version: `${Math.floor(n / RESOURCES) + 1}`,
   })),
 });
-const lines = linesOn("database");
 
-const KEYS = 100;
-const fourGates: Load = {
-  tasks: lines.tasks.map((task) => ({ ...task, key: `${task.n % KEYS}` })),
-  runs: { count: 50, limit: 20 },
-  keyLimit: 10,
-};
+const ours = entryOf("signalbox");
+const theirs = entryOf("graphileBatched");
+
+async function workOff(contestant: "signalbox" | "graphileBatched", database: Database): Promise<WorkRound> {
+  return await measureWork({ contestant, database, tasks: TASKS, concurrency: CONCURRENCY, processes: 1 });
+}
+
+/** Ours, with the limits looked at. */
+export async function workOffLoad(database: Database, load: Load): Promise<WorkRound> {
+  const since = await databaseNow(database);
+  await CONTESTANTS.signalbox.enqueueLoad?.(database.url, load);
+  const round = await workOff("signalbox", database);
+  return { ...round, faults: [...round.faults, ...(await gateFaults(database, load, since))] };
+}
 
 /** graphile-worker runs a named queue one at a time: no versions, nothing kept. */
 export const exclusive: Scenario = async (bench) => {
-  const contestants = ["signalbox", "graphileBatched"] as const;
-  const results = await inTurn(bench, contestants, async (contestant, database) => {
-    await enqueue(contestant, database.url, lines);
-    const round = await measureWork({
-      contestant,
-      database,
-      tasks: TASKS,
-      concurrency: CONCURRENCY,
-      processes: 1,
-    });
-    const faults = contestant === "signalbox" ? await gateFaults(database, lines) : [];
-    return { ...round, faults: [...round.faults, ...faults] };
+  const lines = linesOn("database");
+  const named = { ...theirs, title: "graphile-worker, named queues" };
+  const roundsOf = await inTurn(bench, [ours, named], async (entry, database) => {
+    if (entry.contestant === "signalbox") return await workOffLoad(database, lines);
+    const enqueuer = await CONTESTANTS.graphileBatched.openEnqueuer(database.url);
+    await enqueuer.addMany(lines.tasks);
+    await enqueuer.close();
+    return await workOff("graphileBatched", database);
   });
-  const rate = (key: (typeof contestants)[number]): number =>
-    median((results.get(key) ?? []).map(({ perSecond }) => perSecond));
-  return contestants.map(
-    (key): Figure => ({
+  const rate = (entry: typeof ours | typeof named): number =>
+    median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  return [ours, named].map(
+    (entry): Figure => ({
       scenario: "one resource each, held alone, versions in order",
-      contestant: key === "signalbox" ? CONTESTANTS[key].name : "graphile-worker, named queues",
+      contestant: entry.title,
       unit: "/s",
-      value: rate(key),
-      ratio: { to: "graphile-worker, named queues", value: rate(key) / rate("graphileBatched") },
-      bar: key === "signalbox" ? { atLeast: 1.2 } : null,
+      value: rate(entry),
+      ratio: { to: named.title, value: rate(entry) / rate(named) },
+      bar: entry === ours ? { atLeast: 1.2 } : null,
       notes: [],
-      faults: (results.get(key) ?? []).flatMap(({ faults }) => faults),
+      faults: faultsOf(roundsOf(entry), roundsOf(named)),
     }),
   );
 };
 
+type Refused = Readonly<Record<GateCause, number>>;
+
 /** Beside graphile-worker without any gate: it has none of them. */
 export const allGates: Scenario = async (bench) => {
-  const results = await inTurn(
-    bench,
-    ["signalbox", "graphileBatched"] as const,
-    async (contestant, database) => {
-      if (contestant === "signalbox") await enqueue(contestant, database.url, fourGates);
-      else await enqueueBulk(contestant, database, TASKS);
-      const round = await measureWork({
-        contestant,
-        database,
-        tasks: TASKS,
-        concurrency: CONCURRENCY,
-        processes: 1,
-      });
-      const faults = contestant === "signalbox" ? await gateFaults(database, fourGates) : [];
-      return { ...round, faults: [...round.faults, ...faults] };
-    },
-  );
-  const rounds = results.get("signalbox") ?? [];
-  const ours = median(rounds.map(({ perSecond }) => perSecond));
-  const theirs = median((results.get("graphileBatched") ?? []).map(({ perSecond }) => perSecond));
+  const load = fourGates(TASKS);
+  const refused: Refused[] = [];
+  const roundsOf = await inTurn(bench, [ours, theirs], async ({ contestant }, database) => {
+    if (contestant === "graphileBatched") {
+      await enqueueBulk(contestant, database, TASKS);
+      return await workOff(contestant, database);
+    }
+    const round = await workOffLoad(database, load);
+    const counts = await countRefused(database);
+    refused.push(counts);
+    const unbound = GATE_CAUSES.filter((cause) => counts[cause] === 0).map(
+      (cause) => `${cause} bound nobody`,
+    );
+    return { ...round, faults: [...round.faults, ...unbound] };
+  });
+  const rate = (entry: typeof ours | typeof theirs): number =>
+    median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  const counts = GATE_CAUSES.map((cause) => `${cause} ${median(refused.map((each) => each[cause]))}`);
   return [
     {
       scenario: "resource, version, run limit and key limit, all binding",
-      contestant: CONTESTANTS.signalbox.name,
+      contestant: ours.title,
       unit: "/s",
-      value: ours,
-      ratio: { to: `${CONTESTANTS.graphileBatched.name}, without gates`, value: ours / theirs },
+      value: rate(ours),
+      ratio: { to: `${theirs.title}, without gates`, value: rate(ours) / rate(theirs) },
       bar: { atLeast: 0.3 },
-      notes: [],
-      faults: rounds.flatMap(({ faults }) => faults),
+      notes: [`of ${TASKS} tasks so many had to wait at each gate: ${counts.join(", ")}`],
+      faults: faultsOf(roundsOf(ours), roundsOf(theirs)),
     },
   ];
 };
 
-async function enqueue(contestant: "signalbox" | "graphileBatched", url: string, load: Load): Promise<void> {
-  const { enqueueLoad, openEnqueuer } = CONTESTANTS[contestant];
-  if (enqueueLoad !== undefined) return await enqueueLoad(url, load);
-  const enqueuer = await openEnqueuer(url);
-  await enqueuer.addMany(load.tasks);
-  await enqueuer.close();
+/** How many waited at each gate: rows keep where they waited, and how long. */
+async function countRefused(database: Database): Promise<Refused> {
+  const columns = GATE_CAUSES.map(
+    (cause) => `count(*) FILTER (WHERE waited ? '${cause}')::int AS "${cause}"`,
+  );
+  const [row] = await database.query<Refused>(`SELECT ${columns.join(", ")} FROM signalbox.wait_time`);
+  if (row === undefined) throw new Error("The database does not say who waited");
+  return row;
 }

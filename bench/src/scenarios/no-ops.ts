@@ -1,10 +1,11 @@
 /** Tasks that do nothing and wait for nothing: what a worker costs by itself. Enqueued in bulk, which is timed too. */
 
-import { type Bench, inTurn, type Scenario } from "../bench.ts";
+import { type Entry, entryOf, faultsOf, inTurn, type Scenario } from "../bench.ts";
 import { CONTESTANTS, type ContestantKey } from "../contestants/index.ts";
-import type { Figure } from "../figure.ts";
+import type { Database } from "../database.ts";
+import type { CostsPerTask, Figure, LifeCosts } from "../figure.ts";
 import { measureWork, type WorkRound } from "../measure-work.ts";
-import type { Database } from "../server.ts";
+import { meter, type Spent } from "../meters.ts";
 import { median } from "../statistics.ts";
 
 const TASKS = 20_000;
@@ -13,115 +14,131 @@ const FEW_TASKS = 3_000;
 const BULK = 1_000;
 export const CONCURRENCY = 500;
 
-interface Round extends WorkRound {
-  readonly enqueuedPerSecond: number;
+interface Enqueued {
+  readonly perSecond: number;
+  readonly spent: Spent;
+  readonly nodeCpuMs: number;
+}
+
+interface NoOpsRound extends WorkRound {
+  readonly enqueued: Enqueued;
 }
 
 const ONE_BY_ONE: readonly ContestantKey[] = ["graphilePlain", "pgBossSingle"];
+const tasksOf = (contestant: ContestantKey): number => (ONE_BY_ONE.includes(contestant) ? FEW_TASKS : TASKS);
 
-async function round(contestant: ContestantKey, database: Database, processes: number): Promise<Round> {
-  const tasks = ONE_BY_ONE.includes(contestant) ? FEW_TASKS : TASKS;
-  const enqueuedPerSecond = await enqueueBulk(contestant, database, tasks);
+async function noOps(contestant: ContestantKey, database: Database, processes: number): Promise<NoOpsRound> {
+  const tasks = tasksOf(contestant);
+  const enqueued = await enqueueBulk(contestant, database, tasks);
   const work = await measureWork({ contestant, database, tasks, concurrency: CONCURRENCY, processes });
-  return { ...work, enqueuedPerSecond };
+  return { ...work, enqueued };
 }
 
 export async function enqueueBulk(
   contestant: ContestantKey,
-  { url }: Database,
+  database: Database,
   tasks: number,
-): Promise<number> {
-  const enqueuer = await CONTESTANTS[contestant].openEnqueuer(url);
+): Promise<Enqueued> {
+  const enqueuer = await CONTESTANTS[contestant].openEnqueuer(database.url);
   const bulks = Array.from({ length: tasks / BULK }, (_, bulk) =>
     Array.from({ length: BULK }, (_, n) => ({ n: bulk * BULK + n })),
   );
+  const stopMeter = await meter(database);
+  const cpuBefore = process.cpuUsage();
   const fromMs = performance.now();
   for (const bulk of bulks) await enqueuer.addMany(bulk);
   const tookMs = performance.now() - fromMs;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const spent = await stopMeter();
   await enqueuer.close();
-  return (tasks / tookMs) * 1_000;
+  return { perSecond: (tasks / tookMs) * 1_000, spent, nodeCpuMs: (user + system) / 1_000 };
 }
 
 export const oneProcess: Scenario = async (bench) => {
-  const contestants = [
-    "signalbox",
-    "graphileBatched",
-    "pgBossBatched",
-    "graphilePlain",
-    "pgBossSingle",
-    "raw",
-  ] as const;
-  const results = await inTurn(bench, contestants, async (key, database) => await round(key, database, 1));
-  const rate = (key: ContestantKey): number =>
-    median((results.get(key as never) ?? []).map(({ perSecond }) => perSecond));
-  const enqueued = (key: ContestantKey): number =>
-    median((results.get(key as never) ?? []).map(({ enqueuedPerSecond }) => enqueuedPerSecond));
-  return contestants.flatMap((key): readonly Figure[] => {
-    const rounds = results.get(key) ?? [];
-    const common = {
-      contestant: CONTESTANTS[key].name,
-      unit: "/s",
-      faults: rounds.flatMap(({ faults }) => faults),
+  const entries = (
+    ["signalbox", "graphileBatched", "pgBossBatched", "graphilePlain", "pgBossSingle", "raw"] as const
+  ).map(entryOf);
+  const rival = entries.find(({ contestant }) => contestant === "graphileBatched") as Entry & {
+    contestant: "graphileBatched";
+  };
+  const roundsOf = await inTurn(
+    bench,
+    entries,
+    async ({ contestant }, database) => await noOps(contestant, database, 1),
+  );
+  return entries.flatMap((entry): readonly Figure[] => {
+    const rounds = roundsOf(entry);
+    const beside = (scenario: string, of: (round: NoOpsRound) => number, atLeast: number): Figure => {
+      const value = median(rounds.map(of));
+      return {
+        scenario,
+        contestant: entry.title,
+        unit: "/s",
+        value,
+        ratio: { to: rival.title, value: value / median(roundsOf(rival).map(of)) },
+        bar: entry.contestant === "signalbox" ? { atLeast } : null,
+        notes: [],
+        faults: faultsOf(rounds, roundsOf(rival)),
+      };
     };
-    const beside = (scenario: string, of: typeof rate, atLeast: number): Figure => ({
-      ...common,
-      scenario,
-      value: of(key),
-      ratio: { to: CONTESTANTS.graphileBatched.name, value: of(key) / of("graphileBatched") },
-      bar: key === "signalbox" ? { atLeast } : null,
-      notes: scenario === NO_OPS ? [costs(rounds, ONE_BY_ONE.includes(key) ? FEW_TASKS : TASKS)] : [],
-    });
-    return [beside(NO_OPS, rate, 1.2), beside("bulk enqueue", enqueued, 1.0)];
+    return [
+      {
+        ...beside("no-ops, one process", ({ perSecond }) => perSecond, 1.2),
+        costs: lifeCosts(rounds, tasksOf(entry.contestant)),
+      },
+      beside("bulk enqueue", ({ enqueued }) => enqueued.perSecond, 1.0),
+    ];
   });
 };
 
-const NO_OPS = "no-ops, one process";
-
-export const twoProcesses: Scenario = async (bench: Bench) => {
-  const contestants = ["signalbox", "graphileBatched"] as const;
-  const one = await inTurn(
-    { ...bench, rounds: 1 },
-    ["signalbox"],
-    async (key, database) => await round(key, database, 1),
+/** One process takes its turns beside the two: what it is compared with was seen in the same minutes. */
+export const twoProcesses: Scenario = async (bench) => {
+  const one = { ...entryOf("signalbox"), title: "Signalbox, one process", processes: 1 };
+  const two = { ...entryOf("signalbox"), processes: 2 };
+  const theirs = { ...entryOf("graphileBatched"), processes: 2 };
+  const roundsOf = await inTurn<Entry & { readonly processes: number }, NoOpsRound>(
+    bench,
+    [one, two, theirs],
+    async ({ contestant, processes }, database) => await noOps(contestant, database, processes),
   );
-  const results = await inTurn(bench, contestants, async (key, database) => await round(key, database, 2));
-  const single = median((one.get("signalbox") ?? []).map(({ perSecond }) => perSecond));
-  return contestants.flatMap((key): readonly Figure[] => {
-    const rounds = results.get(key) ?? [];
-    const value = median(rounds.map(({ perSecond }) => perSecond));
-    const isOurs = key === "signalbox";
-    const common = {
-      contestant: CONTESTANTS[key].name,
-      notes: [],
-      faults: rounds.flatMap(({ faults }) => faults),
-    };
+  const rate = (entry: typeof one | typeof theirs): number =>
+    median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  return [two, theirs].flatMap((entry): readonly Figure[] => {
+    const isOurs = entry === two;
+    const common = { contestant: entry.title, notes: [] };
     return [
       {
         ...common,
         scenario: "no-ops, two processes",
         unit: "/s",
-        value,
-        ratio: isOurs ? { to: "one process", value: value / single } : null,
+        value: rate(entry),
+        ratio: isOurs ? { to: "one process", value: rate(entry) / rate(one) } : null,
         bar: isOurs ? { atLeast: 0.9 } : null,
+        faults: isOurs ? faultsOf(roundsOf(two), roundsOf(one)) : faultsOf(roundsOf(entry)),
       },
       {
         ...common,
         scenario: "share of the one that got less",
         unit: "of 1",
-        value: median(rounds.map(({ shares }) => Math.min(...shares))),
+        value: median(roundsOf(entry).map(({ shares }) => Math.min(...shares))),
         ratio: null,
         bar: isOurs ? { atLeast: 0.3 } : null,
+        faults: faultsOf(roundsOf(entry)),
       },
     ];
   });
 };
 
-/** What one task costs from its claim to its end. */
-function costs(rounds: readonly WorkRound[], tasks: number): string {
-  const per = (of: (round: WorkRound) => number): number => median(rounds.map(of)) / tasks;
-  const server = per(({ spent }) => spent.serverCpuMs) * 1_000;
-  const node = per(({ nodeCpuMs }) => nodeCpuMs) * 1_000;
-  const wal = per(({ spent }) => spent.walBytes);
-  const statements = per(({ spent }) => spent.statements);
-  return `per task ${server.toFixed(0)} µs of the server, ${node.toFixed(0)} µs of Node, ${wal.toFixed(0)} bytes of WAL, ${statements.toFixed(3)} statements`;
+function lifeCosts(rounds: readonly NoOpsRound[], tasks: number): LifeCosts {
+  const perTask = (parts: readonly Pick<Enqueued, "spent" | "nodeCpuMs">[]): CostsPerTask => {
+    const per = (of: (part: Pick<Enqueued, "spent" | "nodeCpuMs">) => number): number =>
+      median(parts.map(of)) / tasks;
+    return {
+      serverCpuUs: per(({ spent }) => spent.serverCpuMs) * 1_000,
+      nodeCpuUs: per(({ nodeCpuMs }) => nodeCpuMs) * 1_000,
+      walBytes: per(({ spent }) => spent.walBytes),
+      statements: per(({ spent }) => spent.statements),
+    };
+  };
+  return { enqueue: perTask(rounds.map(({ enqueued }) => enqueued)), work: perTask(rounds) };
 }

@@ -1,69 +1,85 @@
 /** Somebody leaves a transaction open: nothing that is deleted meanwhile can be cleared away. What claims cost then. */
 
 import pg from "pg";
-import type { Bench, Scenario } from "../bench.ts";
+import { entryOf, faultsOf, inTurn, type Round, type Scenario } from "../bench.ts";
 import { signalbox } from "../contestants/signalbox.ts";
+import type { Database } from "../database.ts";
+import type { Figure } from "../figure.ts";
+import { measureAged } from "../measure-aged.ts";
 import { measureWork } from "../measure-work.ts";
-import type { Database } from "../server.ts";
+import { median } from "../statistics.ts";
 import { CONCURRENCY, enqueueBulk } from "./no-ops.ts";
 
 /** They come and go before it is measured. */
 const BEFORE = 150_000;
 const MEASURED = 20_000;
 
-interface Claims {
+interface Claims extends Round {
   readonly usPerTask: number;
-  readonly faults: readonly string[];
+}
+
+async function workOff(database: Database, tasks: number): Promise<readonly string[]> {
+  await enqueueBulk("signalbox", database, tasks);
+  const request = { contestant: "signalbox", database, tasks } as const;
+  return (await measureWork({ ...request, concurrency: CONCURRENCY, processes: 1 })).faults;
 }
 
 async function measureClaims(database: Database): Promise<Claims> {
-  const pass = async (tasks: number): Promise<readonly string[]> => {
-    await enqueueBulk("signalbox", database, tasks);
-    const request = { contestant: "signalbox", database, tasks } as const;
-    return (await measureWork({ ...request, concurrency: CONCURRENCY, processes: 1 })).faults;
-  };
-  const before = await pass(BEFORE);
+  const before = await workOff(database, BEFORE);
   await database.query("SELECT pg_stat_statements_reset()");
-  const faults = [...before, ...(await pass(MEASURED))];
+  const faults = [...before, ...(await workOff(database, MEASURED))];
   const [row] = await database.query<{ ms: number }>(
     "SELECT sum(total_exec_time) AS ms FROM pg_stat_statements WHERE query LIKE '%DELETE FROM signalbox.ready%RETURNING task_run_id%'",
   );
   return { usPerTask: ((row?.ms ?? Number.NaN) / MEASURED) * 1_000, faults };
 }
 
-async function measure({ server, note }: Bench, isHeld: boolean): Promise<Claims> {
-  note(`  ${isHeld ? "beside an old snapshot" : "without one"}`);
-  const database = await server.createDatabase();
+async function besideSnapshot<Result>(database: Database, act: () => Promise<Result>): Promise<Result> {
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
   try {
-    await signalbox.install(database.url);
-    if (!isHeld) return await measureClaims(database);
-    const holder = new pg.Client({ connectionString: database.url });
-    await holder.connect();
-    try {
-      await holder.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-      await holder.query("SELECT count(*) FROM signalbox.ready");
-      return await measureClaims(database);
-    } finally {
-      await holder.end();
-    }
+    await holder.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await holder.query("SELECT count(*) FROM signalbox.ready");
+    return await act();
   } finally {
-    await database.drop();
+    await holder.end();
   }
 }
 
+/** The short run takes one round of each, without what else is asked beside it. */
 export const oldSnapshot: Scenario = async (bench) => {
-  const without = await measure(bench, false);
-  const held = await measure(bench, true);
-  return [
-    {
-      scenario: "claims beside an old snapshot, 150,000 tasks later",
-      contestant: signalbox.name,
-      unit: "µs of each",
-      value: held.usPerTask,
-      ratio: { to: "without it", value: held.usPerTask / without.usPerTask },
-      bar: { atMost: 2 },
-      notes: [],
-      faults: [...without.faults, ...held.faults],
-    },
-  ];
+  const without = { ...entryOf("signalbox"), title: "without an old snapshot" };
+  const held = { ...entryOf("signalbox"), title: "beside an old snapshot" };
+  const roundsOf = await inTurn(
+    { ...bench, rounds: bench.full ? 3 : 1 },
+    [without, held],
+    async (entry, database) =>
+      entry === held
+        ? await besideSnapshot(database, async () => await measureClaims(database))
+        : await measureClaims(database),
+  );
+  const cost = (entry: typeof held): number => median(roundsOf(entry).map(({ usPerTask }) => usPerTask));
+  const claims: Figure = {
+    scenario: "claims beside an old snapshot, 150,000 tasks later",
+    contestant: signalbox.name,
+    unit: "µs of each",
+    value: cost(held),
+    ratio: { to: "without it", value: cost(held) / cost(without) },
+    bar: { atMost: 2 },
+    notes: [],
+    faults: faultsOf(roundsOf(held), roundsOf(without)),
+  };
+  if (!bench.full) return [claims];
+  const database = await bench.server.createDatabase();
+  try {
+    await signalbox.install(database.url);
+    const figures = await besideSnapshot(database, async () => {
+      const before = await workOff(database, BEFORE);
+      const aged = await measureAged(bench, database, "beside an old snapshot");
+      return aged.map((figure) => ({ ...figure, faults: [...before, ...figure.faults] }));
+    });
+    return [claims, ...figures];
+  } finally {
+    await database.drop();
+  }
 };

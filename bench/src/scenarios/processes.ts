@@ -1,69 +1,69 @@
-/** A process per task, its output captured: as fast as the same Node can start them by itself, or faster. */
+/** A process per task, what it prints captured: as fast as the same Node can start them by itself, or faster. */
 
-import { inTurn, type Scenario } from "../bench.ts";
-import { CONTESTANTS, type ContestantKey } from "../contestants/index.ts";
+import { entryOf, faultsOf, inTurn, type Scenario } from "../bench.ts";
+import { CONTESTANTS } from "../contestants/index.ts";
+import { NOT_CAPTURED_SQL } from "../contestants/processes.ts";
+import type { Database } from "../database.ts";
 import type { Figure } from "../figure.ts";
-import { measureProcessMemory, type ProcessMemory } from "../measure-process-memory.ts";
 import { measureWork } from "../measure-work.ts";
-import { median } from "../statistics.ts";
+import { median, percentile } from "../statistics.ts";
 
 const TASKS = 1_000;
 const IN_FLIGHT = 32;
 
 export const processes: Scenario = async (bench) => {
-  const contestants = ["signalboxProcesses", "spawned"] as const satisfies readonly ContestantKey[];
-  const results = await inTurn(bench, contestants, async (contestant, database) => {
+  const ours = entryOf("signalboxProcesses");
+  const theirs = entryOf("spawned");
+  const roundsOf = await inTurn(bench, [ours, theirs], async ({ contestant }, database) => {
     const enqueuer = await CONTESTANTS[contestant].openEnqueuer(database.url);
     await enqueuer.addMany(Array.from({ length: TASKS }, (_, n) => ({ n })));
     await enqueuer.close();
-    return await measureWork({ contestant, database, tasks: TASKS, concurrency: IN_FLIGHT, processes: 1 });
+    const request = { contestant, database, tasks: TASKS, concurrency: IN_FLIGHT, processes: 1 };
+    const round = await measureWork(request);
+    const missed = contestant === "signalboxProcesses" ? await captureFaults(database) : [];
+    return { ...round, faults: [...round.faults, ...missed] };
   });
-  const of = (key: (typeof contestants)[number], what: "perSecond" | "longestBlockMs"): number =>
-    median((results.get(key) ?? []).map((round) => round[what]));
-  const memories = await inTurn(
-    bench,
-    ["signalboxSleepers"],
-    async (_, database) => await measureProcessMemory(database),
-  );
-  const figures = contestants.flatMap((key): readonly Figure[] => {
-    const isOurs = key === "signalboxProcesses";
-    const faults = (results.get(key) ?? []).flatMap((round) => round.faults);
-    const common = { contestant: CONTESTANTS[key].name, notes: [], faults };
+  const rate = (entry: typeof ours | typeof theirs): number =>
+    median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  const figures = [ours, theirs].flatMap((entry): readonly Figure[] => {
+    const common = { contestant: entry.title, notes: [] };
     return [
       {
         ...common,
         scenario: "processes, 32 at once",
         unit: "/s",
-        value: of(key, "perSecond"),
-        ratio: { to: CONTESTANTS.spawned.name, value: of(key, "perSecond") / of("spawned", "perSecond") },
-        bar: isOurs ? { atLeast: 1.0 } : null,
+        value: rate(entry),
+        ratio: { to: theirs.title, value: rate(entry) / rate(theirs) },
+        bar: entry === ours ? { atLeast: 1.0 } : null,
+        faults: faultsOf(roundsOf(entry), roundsOf(theirs)),
       },
       {
         ...common,
+        // Never longer, in no round.
         scenario: "event loop blocked at most, by processes",
         unit: "ms",
-        value: of(key, "longestBlockMs"),
+        value: Math.max(...roundsOf(entry).map(({ longestBlockMs }) => longestBlockMs)),
         ratio: null,
-        bar: isOurs ? { atMost: 20 } : null,
+        bar: entry === ours ? { atMost: 20 } : null,
+        faults: faultsOf(roundsOf(entry)),
       },
     ];
   });
-  return [...figures, memoryFigure(memories.get("signalboxSleepers") ?? [])];
+  const startsMs = roundsOf(ours).flatMap((round) => round.startsMs);
+  const started: Figure = {
+    scenario: "from the claim until the process runs, 32 at once, p99",
+    contestant: ours.title,
+    unit: "ms",
+    value: percentile(startsMs, 99),
+    ratio: null,
+    bar: { below: 100 },
+    notes: [`p50 ${percentile(startsMs, 50).toFixed(1)} ms`],
+    faults: faultsOf(roundsOf(ours)),
+  };
+  return [...figures, started];
 };
 
-function memoryFigure(rounds: readonly ProcessMemory[]): Figure {
-  const ofEach = rounds.map(({ many, withOneKb, withManyKb }) => (withManyKb - withOneKb) / (many - 1));
-  const mb = (kb: readonly number[]): string => (median(kb) / 1_024).toFixed(0);
-  const withOne = mb(rounds.map(({ withOneKb }) => withOneKb));
-  const withMany = mb(rounds.map(({ withManyKb }) => withManyKb));
-  return {
-    scenario: "memory of instance and warden for each idle process",
-    contestant: CONTESTANTS.signalboxSleepers.name,
-    unit: "KB",
-    value: median(ofEach),
-    ratio: null,
-    bar: null,
-    notes: [`${withOne} MB beside one process, ${withMany} MB beside ${rounds[0]?.many}, resident`],
-    faults: [],
-  };
+async function captureFaults(database: Database): Promise<readonly string[]> {
+  const [row] = await database.query<{ missing: number }>(NOT_CAPTURED_SQL);
+  return row?.missing === 0 ? [] : [`of ${row?.missing} the lines or the output are not what they printed`];
 }

@@ -1,45 +1,50 @@
-/** What an instance and its warden take of memory while processes of theirs do nothing. */
+/** What an instance, and its warden where it has one, takes of memory while many tasks are at work and do nothing. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { CONTESTANTS } from "./contestants/index.ts";
-import type { Database } from "./server.ts";
+import type { Round } from "./bench.ts";
+import { CONTESTANTS, type ContestantKey } from "./contestants/index.ts";
+import type { Database } from "./database.ts";
 import { openWorker } from "./worker-process.ts";
 
-const MANY = 200;
 const PATIENCE_MS = 60_000;
 /** What was claimed and started is recorded by then. */
 const SETTLE_MS = 2_000;
 
-export interface ProcessMemory {
-  readonly many: number;
-  /** Resident, instance and warden together, beside one process and beside many. */
+export interface MemoryRound extends Round {
+  /** Resident, instance and warden together, beside one task and beside many. */
   readonly withOneKb: number;
   readonly withManyKb: number;
 }
 
-export async function measureProcessMemory(database: Database): Promise<ProcessMemory> {
-  const contestant = "signalboxSleepers";
+export async function measureMemory(
+  database: Database,
+  contestant: ContestantKey,
+  many: number,
+): Promise<MemoryRound> {
   const enqueuer = await CONTESTANTS[contestant].openEnqueuer(database.url);
-  const order = { contestant, url: database.url, concurrency: MANY, tasks: MANY } as const;
+  const order = { contestant, url: database.url, concurrency: many, tasks: many };
   const worker = await openWorker(order, { onCalls: () => {} });
+  const faults: string[] = [];
   const besides = async (count: number): Promise<number> => {
     const untilMs = performance.now() + PATIENCE_MS;
-    while (worker.calls() < count) {
-      if (performance.now() > untilMs) throw new Error(`Only ${worker.calls()} of ${count} were started`);
-      await wait(50);
-    }
+    while (worker.calls() < count && performance.now() < untilMs) await wait(50);
     await wait(SETTLE_MS);
+    const [row] = await database.query<{ running: number }>(
+      "SELECT count(*)::int AS running FROM signalbox.task_run WHERE status = 'RUNNING'",
+    );
+    if (worker.calls() !== count || row?.running !== count)
+      faults.push(`${worker.calls()} of ${count} were started, ${row?.running} are RUNNING`);
     return residentKb(worker.pid);
   };
   worker.start();
   await enqueuer.addOne({ n: 0 });
   const withOneKb = await besides(1);
-  await enqueuer.addMany(Array.from({ length: MANY - 1 }, (_, index) => ({ n: index + 1 })));
-  const withManyKb = await besides(MANY);
+  await enqueuer.addMany(Array.from({ length: many - 1 }, (_, index) => ({ n: index + 1 })));
+  const withManyKb = await besides(many);
   await enqueuer.close();
   await worker.end();
-  return { many: MANY, withOneKb, withManyKb };
+  return { withOneKb, withManyKb, faults };
 }
 
 /** Of the process and of its children; not of theirs, which are what it runs. */

@@ -1,0 +1,86 @@
+/** A load that goes on: free tasks, and lines whose versions go on from beat to beat. */
+
+import { setTimeout as wait } from "node:timers/promises";
+import type { Round } from "./bench.ts";
+import { signalbox } from "./contestants/signalbox.ts";
+import { type Database, databaseNow } from "./database.ts";
+import { gateFaults } from "./gate-faults.ts";
+import { leftOver, roundFaults } from "./round-faults.ts";
+import { CONCURRENCY } from "./scenarios/no-ops.ts";
+import { openWorker } from "./worker-process.ts";
+
+const LOAD_MS = 600_000;
+const EVERY_MS = 200;
+/** With each beat so many free tasks, and so many in lines. */
+const FREE = 1_000;
+const IN_LINES = 200;
+const PATIENCE_MS = 300_000;
+
+export interface Load {
+  readonly done: number;
+  readonly perSecond: number;
+  /** From being enqueued to the end. */
+  readonly p99Ms: number;
+}
+
+export async function keepBusy(database: Database): Promise<Load & Round> {
+  const most = (LOAD_MS / EVERY_MS) * (FREE + IN_LINES);
+  const order = {
+    contestant: "signalbox",
+    url: database.url,
+    concurrency: CONCURRENCY,
+    tasks: most,
+  } as const;
+  const worker = await openWorker(order, { onCalls: () => {} });
+  const since = await databaseNow(database);
+  worker.start();
+  const tasks = await enqueueBeats(database);
+  const untilMs = performance.now() + PATIENCE_MS;
+  while (worker.calls() < tasks && performance.now() < untilMs) await wait(100);
+  const left = await leftOver(database, "signalbox");
+  const reports = [await worker.end()];
+  const [row] = await database.query<{ done: number; perSecond: number; p99Ms: number }>(
+    `SELECT count(*)::int AS done,
+            (count(*) / extract(epoch FROM max(finished_at) - min(enqueued_at)))::float8 AS "perSecond",
+            (extract(epoch FROM percentile_disc(0.99) WITHIN GROUP (ORDER BY finished_at - enqueued_at)) * 1000)::float8 AS "p99Ms"
+       FROM signalbox.task_run WHERE enqueued_at >= $1::timestamptz AND status = 'DONE'`,
+    [since],
+  );
+  const round = {
+    contestant: "signalbox",
+    database,
+    reports,
+    tasks,
+    all: true,
+    slots: CONCURRENCY,
+    since,
+  } as const;
+  return {
+    done: row?.done ?? 0,
+    perSecond: row?.perSecond ?? Number.NaN,
+    p99Ms: row?.p99Ms ?? Number.NaN,
+    faults: [...left, ...(await roundFaults(round)), ...(await gateFaults(database, {}, since))],
+  };
+}
+
+/** Answers how many it gave. */
+async function enqueueBeats(database: Database): Promise<number> {
+  const enqueuer = await signalbox.openEnqueuer(database.url);
+  const beats = LOAD_MS / EVERY_MS;
+  const untilMs = performance.now() + LOAD_MS;
+  let n = 0;
+  for (let beat = 0; beat < beats && performance.now() < untilMs; beat += 1) {
+    const nextMs = performance.now() + EVERY_MS;
+    const free = Array.from({ length: FREE }, (_, each) => ({ n: n + each }));
+    const inLines = Array.from({ length: IN_LINES }, (_, each) => ({
+      n: n + FREE + each,
+      resource: `load-${each}`,
+      version: `${beat + 1}`,
+    }));
+    await enqueuer.addMany([...free, ...inLines]);
+    n += FREE + IN_LINES;
+    await wait(Math.max(0, nextMs - performance.now()));
+  }
+  await enqueuer.close();
+  return n;
+}

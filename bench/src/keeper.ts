@@ -1,0 +1,63 @@
+/**
+ * An instance beside the one that is measured, in this process: its only slot is taken by a task that never ends and
+ * holds a resource. So what wants the same resource is PENDING behind it, and what wants only the slot stays AVAILABLE.
+ */
+
+import { setTimeout as wait } from "node:timers/promises";
+import { createScheduler, defineTask } from "../../packages/core/dist/index.js";
+import type { Database } from "./database.ts";
+
+const RESOURCE = "kept";
+const AT_ONCE = 50_000;
+const LOOK_MS = 200;
+const PATIENCE_MS = 600_000;
+
+export interface Keeper {
+  /** Parked behind its resource, each looked at by a pass. */
+  readonly park: (count: number) => Promise<void>;
+  /** Takes away what is parked. */
+  readonly unpark: () => Promise<void>;
+  readonly makeAvailable: (count: number) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+const kept = defineTask<null>({
+  kind: "kept",
+  run: async (_, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    signal.throwIfAborted();
+  },
+});
+
+export async function openKeeper(database: Database): Promise<Keeper> {
+  const options = { databaseUrl: database.url, queryTimeoutMs: 120_000, batchSize: 500 };
+  const scheduler = createScheduler({ ...options, tasks: [kept], slots: 1, drainMs: 0 });
+  const behind = { resources: [{ name: RESOURCE, mode: "exclusive" as const }] };
+  const add = async (count: number, spec: ReturnType<typeof kept.task>): Promise<void> => {
+    for (let from = 0; from < count; from += AT_ONCE)
+      await scheduler.enqueueMany(Array.from({ length: Math.min(AT_ONCE, count - from) }, () => spec));
+  };
+  const untilNone = async (what: string): Promise<void> => {
+    const untilMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const [row] = await database.query<{ open: boolean }>(`SELECT ${what} AS open`);
+      if (row?.open === false) return;
+      if (performance.now() > untilMs) throw new Error(`Still so after ten minutes: ${what}`);
+      await wait(LOOK_MS);
+    }
+  };
+  await scheduler.start();
+  await scheduler.enqueue(kept.task(null, behind));
+  await untilNone("NOT EXISTS (SELECT FROM signalbox.task_run WHERE kind = 'kept' AND status = 'RUNNING')");
+  return {
+    park: async (count) => {
+      await add(count, kept.task(null, behind));
+      await untilNone(
+        "EXISTS (SELECT FROM signalbox.waiting WHERE kind = 'kept' AND blocked_on IS DISTINCT FROM 'RESOURCE_BUSY')",
+      );
+    },
+    unpark: async () => void (await scheduler.cancelMany({ kind: "kept", status: ["PENDING"] })),
+    makeAvailable: async (count) => await add(count, kept.task(null)),
+    stop: async () => await scheduler.stop(),
+  };
+}
