@@ -5,6 +5,7 @@ import { openFaultProxy } from "../../test/fault-proxy.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { type ResolvedTask, resolveTaskSpec } from "../domain/task-spec.ts";
+import type { Pool } from "../store/database.ts";
 import { sql } from "../store/sql.ts";
 import { createSingleEnqueues } from "./enqueue-together.ts";
 import { createScheduler } from "./scheduler.ts";
@@ -100,6 +101,44 @@ describe("a statement of its own kind", () => {
     await listener.query("UNLISTEN *");
     expect({ heard: heard.slice(0, -1), sent }).toEqual(expected);
     expect(turns).toBe(hasTurn ? 1 : 0);
+  });
+
+  it("goes by the short statement again when the rules of its queue are gone", async () => {
+    const scheduler = await box.scheduler();
+    await scheduler.pause({ queue: "default" });
+    const sent: string[] = [];
+    const pool = box.pool("enqueuer");
+    const listening: Pool = {
+      ...pool,
+      atOnce: async (work, first) =>
+        await pool.atOnce(
+          async (tx) =>
+            await work({
+              ...tx,
+              query: async (statement) => {
+                sent.push(statement.name);
+                return await tx.query(statement);
+              },
+            }),
+          first,
+        ),
+    };
+    const wakeups = { takeTurn: () => null, wakeOwn: () => {}, send: () => {} };
+    const { enqueue } = createSingleEnqueues({ pool: listening, wakeups, patienceMs: 10_000, unreachable });
+
+    await enqueue(plain(1));
+    await enqueue(plain(2));
+    await scheduler.resume({ queue: "default" });
+    await enqueue(plain(3));
+    await enqueue(plain(4));
+
+    expect(sent).toEqual([
+      "insertUngatedTask",
+      "insertTasks",
+      "insertTasks",
+      "insertTasks",
+      "insertUngatedTask",
+    ]);
   });
 
   it("does not wait for those before it without end", async () => {

@@ -16,6 +16,7 @@ import {
   insertTasks,
   isPlain,
 } from "../store/task-runs/insert.ts";
+import { messageOf } from "./error-message.ts";
 import { wakesFor } from "./wakeups.ts";
 
 interface NewRun {
@@ -48,6 +49,17 @@ interface Enqueueing {
   readonly plain: ResolvedTask | null;
 }
 
+/** What a schema or a check of the caller's throws by itself is an answer too: it did not take the input. */
+async function checkInput(executor: Executor, input: unknown): Promise<void> {
+  try {
+    await executor.checkInput?.(input);
+  } catch (error) {
+    if (error instanceof SchedulerError) throw error;
+    const problem = `its check failed: ${messageOf(error)}`;
+    throw new SchedulerError("INVALID_INPUT", { kind: executor.kind, at: "", problem }, { cause: error });
+  }
+}
+
 /**
  * Checks everything before anything is written; the input of a kind that this instance knows also against
  * its schema. All that is the caller's is read before the first wait: he may change it meanwhile.
@@ -68,7 +80,7 @@ export async function prepareEnqueue(
   for (const { kind, inputJson } of tasks) {
     const executor = executors.get(kind);
     // To wait for nothing would take a turn for each of them.
-    if (executor?.checkInput !== undefined) await executor.checkInput(JSON.parse(inputJson) as unknown);
+    if (executor?.checkInput !== undefined) await checkInput(executor, JSON.parse(inputJson));
   }
   if (run !== null) requireRun(run, tasks.length);
   const rates = [...new Set(tasks.flatMap(({ rate }) => rate ?? []))];

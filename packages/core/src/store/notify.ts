@@ -3,14 +3,20 @@ import { preparedSql } from "./sql.ts";
 
 /**
  * `gate`: something may be promoted. `ready`: something may be claimed. `cancel`: something is to stop. `log`: a log
- * has grown.
+ * has grown. `operation`: one was asked for.
  */
-export type WakeChannel = "signalbox_gate" | "signalbox_ready" | "signalbox_cancel" | "signalbox_log";
+export type WakeChannel =
+  | "signalbox_gate"
+  | "signalbox_ready"
+  | "signalbox_cancel"
+  | "signalbox_log"
+  | "signalbox_operation";
 export const WAKE_CHANNELS: readonly WakeChannel[] = [
   "signalbox_gate",
   "signalbox_ready",
   "signalbox_cancel",
   "signalbox_log",
+  "signalbox_operation",
 ];
 
 /** From here on nothing is sent: a transaction that sends into a full queue cannot commit, and this is only a hint. */

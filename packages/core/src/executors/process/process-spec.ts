@@ -1,6 +1,7 @@
 /** What a function asks of a process, checked and copied before anything is started. */
 
 import { SchedulerError } from "../../domain/errors.ts";
+import { shownName } from "../../domain/json-value.ts";
 import { requireMembers } from "../../domain/require-shape.ts";
 import { callable, isGiven, listOf, number, objectOf, openObjectOf, text } from "../../domain/shape.ts";
 import { checkGrace, checkText } from "./process-input.ts";
@@ -17,6 +18,9 @@ const SPEC = objectOf<ProcessSpec>(
   },
   ["argv", "cwd", "env", "graceMs", "onOutput"],
 );
+
+/** What the system can keep apart from its value; whoever gives it the environment of this process may have names of any other sort. */
+const ENV_NAME = /^[^=\p{Cc}\p{Surrogate}]+$/u;
 
 export function checkProcessSpec(given: ProcessSpec): ProcessSpec {
   requireMembers("INVALID_ARGUMENT", "spec", given, SPEC);
@@ -35,7 +39,11 @@ export function checkProcessSpec(given: ProcessSpec): ProcessSpec {
 
 export function checkProcessEnv(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const env = { ...given };
-  for (const [name, value] of Object.entries(env)) checkText(`env.${name}`, value, refuseArgument);
+  for (const [name, value] of Object.entries(env)) {
+    if (!ENV_NAME.test(name))
+      refuseArgument("env", `has ${JSON.stringify(shownName(name))}, which is not a name for a variable`);
+    checkText(`env.${name}`, value, refuseArgument);
+  }
   return env;
 }
 

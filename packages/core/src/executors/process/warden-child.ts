@@ -1,6 +1,7 @@
 /** One process, as its instance knows it: from the request until everything it printed has been read. */
 
 import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ProcessEnd, ProcessSpec, RunningProcess } from "./running-process.ts";
 
 export interface Child {
@@ -36,6 +37,34 @@ export function newChild(spec: ProcessSpec, onSilent: () => void): Child {
     ended: withResolvers(),
     end: null,
   };
+}
+
+/** `first` is what of it was read already. */
+export function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", first: Buffer): void {
+  const { onOutput } = child.spec;
+  child.outputs.add(socket);
+  // Output and answer come by different ways. Whoever waits for the answer has it before the first output, a turn later.
+  socket.pause();
+  const begun = child.started.promise.then(
+    async () => {
+      await nextTurn();
+      if (first.length > 0) onOutput(stream, first);
+      socket.on("data", (bytes) => onOutput(stream, bytes)).resume();
+    },
+    () => void socket.destroy(),
+  );
+  socket.once("close", () => {
+    child.outputs.delete(socket);
+    // A process that ends at once may have closed it before anybody was told what it printed.
+    void begun.then(() => closed(child));
+  });
+}
+
+function closed(child: Child): void {
+  child.closedOutputs += 1;
+  if (child.closedOutputs < 2) return;
+  if (child.end === null) child.onSilent();
+  else child.ended.resolve(child.end);
 }
 
 /** The group is gone; what it printed may still be on its way. */

@@ -12,7 +12,7 @@ import { type ProcessSpec, type RunningProcess, WardenLostError } from "./runnin
 import { START_MARK } from "./start-mark.ts";
 import { startWarden } from "./start-warden.ts";
 import { killWithChildren } from "./system-processes.ts";
-import { type Child, finish, newChild, withResolvers } from "./warden-child.ts";
+import { type Child, finish, newChild, readOutput, withResolvers } from "./warden-child.ts";
 import { lastWordsIn } from "./warden-folder.ts";
 import {
   BEAT_SOCKET,
@@ -196,26 +196,4 @@ async function listen(path: string, children: ReadonlyMap<string, Child>): Promi
   // A connection that could not be taken (no more files) is the child's trouble, not the instance's.
   server.on("error", () => {});
   return server;
-}
-
-function readOutput(socket: Socket, child: Child, stream: "stdout" | "stderr", first: Buffer): void {
-  const { onOutput } = child.spec;
-  child.outputs.add(socket);
-  const begin = (): void => {
-    if (first.length > 0) onOutput(stream, first);
-    socket.on("data", (bytes) => onOutput(stream, bytes)).resume();
-  };
-  // Output and answer come by different ways. Whoever waits for the answer has it before the first output, a turn later.
-  socket.pause();
-  child.started.promise.then(
-    () => setImmediate(begin),
-    () => socket.destroy(),
-  );
-  socket.once("close", () => {
-    child.outputs.delete(socket);
-    child.closedOutputs += 1;
-    if (child.closedOutputs < 2) return;
-    if (child.end === null) child.onSilent();
-    else child.ended.resolve(child.end);
-  });
 }
