@@ -10,6 +10,10 @@ CREATE TABLE signalbox.claim_batch (
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX claim_batch_of_instance ON signalbox.claim_batch USING btree (instance_id);
 
+CREATE TABLE signalbox.claim_lock (
+
+);
+
 CREATE TABLE signalbox.done_version (
   name text NOT NULL,
   version bigint[] NOT NULL,
@@ -138,6 +142,49 @@ CREATE TABLE signalbox.open_version (
   CONSTRAINT open_version_pkey PRIMARY KEY (name, version, task_run_id)
 );
 CREATE INDEX open_version_of_task_run ON signalbox.open_version USING btree (task_run_id);
+
+CREATE TABLE signalbox.operation (
+  id uuid NOT NULL DEFAULT signalbox.new_id(),
+  project text NOT NULL DEFAULT 'default'::text,
+  verb text NOT NULL,
+  filter jsonb NOT NULL,
+  asked_by text,
+  reason text,
+  status text NOT NULL DEFAULT 'RUNNING'::text,
+  before_id uuid NOT NULL DEFAULT signalbox.new_id(),
+  reached_id uuid NOT NULL,
+  expected jsonb NOT NULL,
+  done integer NOT NULL DEFAULT 0,
+  skipped jsonb NOT NULL DEFAULT '{}'::jsonb,
+  failed integer NOT NULL DEFAULT 0,
+  items integer NOT NULL DEFAULT 0,
+  aborted_by text,
+  abort_reason text,
+  created_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  ended_at timestamp with time zone,
+  turned_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  problem text,
+  row_version integer NOT NULL DEFAULT 1,
+  CONSTRAINT operation_pkey PRIMARY KEY (id),
+  CONSTRAINT operation_counts_are_not_negative CHECK (done >= 0 AND failed >= 0 AND items >= 0),
+  CONSTRAINT operation_ended_has_a_time CHECK ((status = 'RUNNING'::text) = (ended_at IS NULL)),
+  CONSTRAINT operation_status_check CHECK (status = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'ABORTED'::text])),
+  CONSTRAINT operation_verb_check CHECK (verb = ANY (ARRAY['cancel'::text, 'retry'::text]))
+) WITH (fillfactor=50);
+CREATE INDEX operation_by_end ON signalbox.operation USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX operation_running ON signalbox.operation USING btree (id) WHERE (status = 'RUNNING'::text);
+
+CREATE TABLE signalbox.operation_item (
+  operation_id uuid NOT NULL,
+  item_no integer NOT NULL,
+  task_run_id uuid NOT NULL,
+  result text NOT NULL,
+  reason text NOT NULL,
+  detail text,
+  CONSTRAINT operation_item_pkey PRIMARY KEY (operation_id, item_no),
+  CONSTRAINT operation_item_of_operation FOREIGN KEY (operation_id) REFERENCES signalbox.operation(id) ON DELETE CASCADE,
+  CONSTRAINT operation_item_result_check CHECK (result = ANY (ARRAY['skipped'::text, 'failed'::text]))
+);
 
 CREATE TABLE signalbox.outside_job (
   task_run_id uuid NOT NULL,
@@ -433,10 +480,10 @@ AS $function$
     FROM signalbox.task_run AS t
    CROSS JOIN LATERAL (
          WITH RECURSIVE present (rules_no) AS (
-           SELECT min(r.rules_no) FROM signalbox.ready AS r WHERE r.kind = t.kind AND r.queue = t.queue
+           SELECT max(r.rules_no) FROM signalbox.ready AS r WHERE r.kind = t.kind AND r.queue = t.queue
            UNION ALL
-           SELECT (SELECT min(r.rules_no) FROM signalbox.ready AS r
-                    WHERE r.kind = t.kind AND r.queue = t.queue AND r.rules_no > p.rules_no)
+           SELECT (SELECT max(r.rules_no) FROM signalbox.ready AS r
+                    WHERE r.kind = t.kind AND r.queue = t.queue AND r.rules_no < p.rules_no)
              FROM present AS p
             WHERE p.rules_no IS NOT NULL
          )

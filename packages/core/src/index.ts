@@ -6,10 +6,26 @@ export type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "./dom
 export type { Count } from "./domain/count.ts";
 export { type ErrorCode, type ErrorDetails, SchedulerError } from "./domain/errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./domain/explanation.ts";
-export type { InstanceId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
+export type { InstanceId, OperationId, RunId, TaskId, TaskRunId } from "./domain/ids.ts";
 export type { InstanceDetail, InstanceList } from "./domain/instance-view.ts";
 export type { LogEntry, LogPage, LogStream } from "./domain/log.ts";
 export type { LogMatch, LogSearch, LogSearchOptions } from "./domain/log-search.ts";
+export type {
+  Operation,
+  OperationExpectation,
+  OperationFilter,
+  OperationGroup,
+  OperationItem,
+  OperationItemFilter,
+  OperationItemPage,
+  OperationListFilter,
+  OperationPage,
+  OperationPreview,
+  OperationRequest,
+  OperationStatus,
+  OperationVerb,
+  SkipReason,
+} from "./domain/operation.ts";
 export type { QueueList, QueueView } from "./domain/queue-view.ts";
 export { exclusive, type Resource, type ResourceMode, shared } from "./domain/resource.ts";
 export type {
@@ -47,6 +63,7 @@ export type { TaskRunStatus, TaskStatus, TerminalStatus } from "./domain/task-st
 export type { UnattendedCause } from "./domain/unattended.ts";
 export type { WaitingCause, WaitingCode } from "./domain/waiting-cause.ts";
 export type { WindowSpec } from "./domain/window-spec.ts";
+export type { Deferred } from "./engine/deferrer.ts";
 export type { HealthProblem, InstanceHealth } from "./engine/health.ts";
 export type { Retried } from "./engine/retrier.ts";
 export type { RuleRequest, Rules } from "./engine/rule-keeper.ts";
@@ -55,11 +72,13 @@ export type {
   CallerTransaction,
   CancelAnswer,
   CancelOptions,
+  DeferOptions,
   Enqueued,
   EnqueuedMany,
   EnqueueManyOptions,
   EnqueueOptions,
   FollowLogOptions,
+  OperationOptions,
   OverviewOptions,
   ReadLogOptions,
   ReadRulesOptions,

@@ -12,6 +12,10 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     { instanceId: "0199" },
     "No instance has the id 0199; a dead one is forgotten after a while",
   ],
+  OPERATION_NOT_FOUND: [
+    { operationId: "0199" },
+    "No operation has the id 0199; one that has ended is forgotten after 30 days",
+  ],
   UNKNOWN_EXECUTOR: [
     { kind: "mail", known: ["echo", "sql"] },
     'No executor is registered for "mail" (known: echo, sql)',
@@ -48,11 +52,16 @@ const examples: { readonly [Code in ErrorCode]: readonly [ErrorDetails[Code], st
     "The idempotency key order-42 was used for another request; use a new key for a new request",
   ],
   INVALID_FILTER: [{ problem: "is empty" }, "The filter is empty"],
+  EMPTY_FILTER: [
+    { conditions: "ids, status" },
+    "The filter of an operation is empty, which would mean everything; give ids, status",
+  ],
   INVALID_TEXT: [
     { at: "reason", problem: "is longer than 2000 characters" },
     "reason: is longer than 2000 characters",
   ],
   NOT_RETRYABLE: [{ id: "8a31", problem: "it is DONE" }, "8a31 cannot be retried: it is DONE"],
+  NOT_DEFERRABLE: [{ id: "8a31", problem: "it is DONE" }, "8a31 cannot be deferred: it is DONE"],
   ALREADY_STARTED: [
     { instanceName: "app-1" },
     "app-1 was started before; a scheduler starts once, so create a new one",

@@ -13,6 +13,7 @@ export interface ErrorDetails {
   AMBIGUOUS_ID: { readonly prefix: string; readonly matches: readonly string[] };
   RUN_NOT_FOUND: { readonly runId: string };
   INSTANCE_NOT_FOUND: { readonly instanceId: string };
+  OPERATION_NOT_FOUND: { readonly operationId: string };
   UNKNOWN_EXECUTOR: { readonly kind: string; readonly known: readonly string[] };
   DUPLICATE_EXECUTOR: { readonly kind: string };
   INVALID_ARGUMENT: { readonly at: string; readonly problem: string };
@@ -25,8 +26,10 @@ export interface ErrorDetails {
   INVALID_WINDOW: { readonly at: string; readonly problem: string };
   IDEMPOTENCY_KEY_REUSED: { readonly key: string };
   INVALID_FILTER: { readonly problem: string };
+  EMPTY_FILTER: { readonly conditions: string };
   INVALID_TEXT: { readonly at: string; readonly problem: string };
   NOT_RETRYABLE: { readonly id: string; readonly problem: string };
+  NOT_DEFERRABLE: { readonly id: string; readonly problem: string };
   ALREADY_STARTED: { readonly instanceName: string };
   SCHEDULER_STOPPED: { readonly instanceName: string };
   /** `place`: host, port and database, never more of the URL. */
@@ -56,6 +59,8 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   RUN_NOT_FOUND: ({ runId }) => `No run has the id ${shownName(runId)}`,
   INSTANCE_NOT_FOUND: ({ instanceId }) =>
     `No instance has the id ${shownName(instanceId)}; a dead one is forgotten after a while`,
+  OPERATION_NOT_FOUND: ({ operationId }) =>
+    `No operation has the id ${shownName(operationId)}; one that has ended is forgotten after 30 days`,
   UNKNOWN_EXECUTOR: ({ kind, known }) =>
     `No executor is registered for "${kind}" (known: ${known.join(", ") || "none"})`,
   DUPLICATE_EXECUTOR: ({ kind }) =>
@@ -75,8 +80,11 @@ const MESSAGES: { readonly [Code in ErrorCode]: (details: ErrorDetails[Code]) =>
   IDEMPOTENCY_KEY_REUSED: ({ key }) =>
     `The idempotency key ${key} was used for another request; use a new key for a new request`,
   INVALID_FILTER: ({ problem }) => `The filter ${problem}`,
+  EMPTY_FILTER: ({ conditions }) =>
+    `The filter of an operation is empty, which would mean everything; give ${conditions}`,
   INVALID_TEXT: ({ at, problem }) => `${at}: ${problem}`,
   NOT_RETRYABLE: ({ id, problem }) => `${id} cannot be retried: ${problem}`,
+  NOT_DEFERRABLE: ({ id, problem }) => `${id} cannot be deferred: ${problem}`,
   ALREADY_STARTED: ({ instanceName }) =>
     `${instanceName} was started before; a scheduler starts once, so create a new one`,
   SCHEDULER_STOPPED: ({ instanceName }) => `${instanceName} was stopped; create a new scheduler`,

@@ -3,12 +3,29 @@
 import type { CancelFilter, RetryFilter } from "./bulk.ts";
 import { called, numberOrCalled } from "./called.ts";
 import { SchedulerError } from "./errors.ts";
-import { asStored, isUuid, type RunId } from "./ids.ts";
+import { asStored, isUuid, type RunId, type TaskRunId } from "./ids.ts";
 import { isDate, isInstant, NO_INSTANT } from "./instant.ts";
 import { shownName } from "./json-value.ts";
+import {
+  OPERATION_STATUSES,
+  type OperationFilter,
+  type OperationItemFilter,
+  type OperationListFilter,
+} from "./operation.ts";
 import type { ResourceFilter } from "./resource-view.ts";
 import { RUN_STATUSES, type RunFilter } from "./run.ts";
-import { instant, isGiven, isObject, joinPath, listOf, number, type Shape, text } from "./shape.ts";
+import {
+  instant,
+  isGiven,
+  isObject,
+  isReadable,
+  joinPath,
+  listOf,
+  number,
+  type Shape,
+  text,
+  UNREADABLE,
+} from "./shape.ts";
 import type { TaskRunFilter } from "./task-run.ts";
 import { requireName } from "./task-spec.ts";
 import { TASK_RUN_STATUSES } from "./task-status.ts";
@@ -19,7 +36,12 @@ export const LARGEST_PAGE = 500;
 
 const CONDITIONS: Readonly<
   Record<
-    keyof CancelFilter | keyof ResourceFilter | keyof RetryFilter | keyof RunFilter | keyof TaskRunFilter,
+    | keyof CancelFilter
+    | keyof OperationFilter
+    | keyof ResourceFilter
+    | keyof RetryFilter
+    | keyof RunFilter
+    | keyof TaskRunFilter,
     Shape
   >
 > = {
@@ -84,6 +106,50 @@ export function resolveResourceFilter(filter: ResourceFilter): ResourceFilter {
   return given;
 }
 
+const OPERATION_CONDITIONS = ["ids", "status", "runId", "kind", "queue", "tag", "enqueuedSince"] as const;
+/** As many as an operation keeps of what it could not do, so that these can be given to another one. */
+const MOST_IDS = 1_000;
+
+export function resolveOperationFilter(filter: OperationFilter): OperationFilter {
+  const given = givenOf(filter, OPERATION_CONDITIONS);
+  if (Object.keys(given).length === 0)
+    throw new SchedulerError("EMPTY_FILTER", { conditions: OPERATION_CONDITIONS.join(", ") });
+  const { ids, status, kind, queue, tag, enqueuedSince } = given;
+  if (ids !== undefined) return { ids: resolveIds(ids, Object.keys(given)) };
+  requireStatuses(status, TASK_RUN_STATUSES);
+  requireNames({ kind, queue, tag });
+  if (enqueuedSince !== undefined) requireInstant("enqueuedSince", enqueuedSince);
+  return withRunAsStored(given);
+}
+
+function resolveIds(ids: readonly TaskRunId[], conditions: readonly string[]): readonly TaskRunId[] {
+  if (conditions.length > 1) refuse("has ids and other conditions; give one or the other");
+  if (ids.length === 0) refuse("names no id; give ids of task runs, or other conditions");
+  if (ids.length > MOST_IDS)
+    refuse(
+      `names ${ids.length} ids, at most ${MOST_IDS}; give conditions that fit them, or several operations`,
+    );
+  const strange = ids.find((id) => !isUuid(id));
+  if (strange !== undefined)
+    refuse(`has an id that is none: ${shownName(strange)}; give full ids of task runs`);
+  return [...new Set(ids.map(asStored))].toSorted();
+}
+
+export function resolveOperationListFilter(filter: OperationListFilter): OperationListFilter {
+  const given = givenOf(filter, ["status", "limit", "before"]);
+  const { status, limit, before } = given;
+  requireKnown(status, OPERATION_STATUSES);
+  if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
+  if (before !== undefined && !isUuid(before))
+    throw new SchedulerError("OPERATION_NOT_FOUND", { operationId: before });
+  return given;
+}
+
+export function requireItemFilter({ limit, after }: OperationItemFilter): void {
+  if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
+  if (after !== undefined) requireWithin("after", after, 0, MOST_IDS);
+}
+
 /**
  * Null counts as not given, as undefined does. A condition that nobody knows cannot be kept, and without it the filter
  * means more than whoever wrote it.
@@ -111,6 +177,7 @@ function copyOf(value: unknown): unknown {
 }
 
 function requireObject(filter: unknown): void {
+  if (!isReadable(filter)) refuse(UNREADABLE.problem);
   if (!isObject(filter)) refuse(`is ${called(filter)}; give an object`);
 }
 

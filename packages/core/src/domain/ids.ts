@@ -11,6 +11,8 @@ export type TaskRunId = Branded<"TaskRunId">;
 export type RunId = Branded<"RunId">;
 /** The random boot id of one scheduler process; host and port never identify an instance. */
 export type InstanceId = Branded<"InstanceId">;
+/** A cancel or a retry of many. */
+export type OperationId = Branded<"OperationId">;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -43,4 +45,8 @@ export function asRunId(text: string): RunId {
 
 export function asInstanceId(text: string): InstanceId {
   return text as InstanceId;
+}
+
+export function asOperationId(text: string): OperationId {
+  return text as OperationId;
 }

@@ -4,10 +4,29 @@ export type { AttemptFilter, AttemptPage } from "./attempts.ts";
 export type { Count } from "./count.ts";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, SchedulerError } from "./errors.ts";
 export type { Blocker, ClaimableBy, ExplainedCause, Explanation, GateReport } from "./explanation.ts";
-export type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
+export type { InstanceId, OperationId, RunId, TaskId, TaskRunId } from "./ids.ts";
 export type { InstanceDetail, InstanceList } from "./instance-view.ts";
 export { LOG_STREAMS, type LogEntry, type LogPage, type LogStream } from "./log.ts";
 export type { LogMatch, LogSearch, LogSearchOptions } from "./log-search.ts";
+export {
+  OPERATION_STATUSES,
+  OPERATION_VERBS,
+  type Operation,
+  type OperationExpectation,
+  type OperationFilter,
+  type OperationGroup,
+  type OperationItem,
+  type OperationItemFilter,
+  type OperationItemPage,
+  type OperationListFilter,
+  type OperationPage,
+  type OperationPreview,
+  type OperationRequest,
+  type OperationStatus,
+  type OperationVerb,
+  SKIP_REASONS,
+  type SkipReason,
+} from "./operation.ts";
 export type { QueueList, QueueView } from "./queue-view.ts";
 export type { Resource, ResourceMode } from "./resource.ts";
 export type {

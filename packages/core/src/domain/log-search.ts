@@ -88,15 +88,29 @@ export function createLogSearcher({ search, from = 0, limit = 100 }: LogSearchOp
     for (const line of open.values()) judge(line);
     open.clear();
   };
+  /** What is said after the end of a line that began in this chunk or an earlier one. */
+  const goOn = (chunk: SearchedChunk, line: Line, ended: boolean): void => {
+    open.delete(chunk.stream);
+    if (ended) judge({ ...line, text: line.text.replace(/\r$/, "") });
+    else if (line.text.length > LONGEST_LINE) judge(line);
+    else if (line.text !== "") open.set(chunk.stream, line);
+  };
   const readChunk = (chunk: SearchedChunk): void => {
+    const { stream, text, at, startOffset } = chunk;
     // What lay between is left out: no line goes on behind it.
-    if (chunk.startOffset !== endOffset) endOpenLines();
+    if (startOffset !== endOffset) endOpenLines();
     endOffset = chunk.endOffset;
-    for (const { ended, ...line } of linesOf(chunk, open.get(chunk.stream))) {
-      open.delete(chunk.stream);
-      if (ended || line.text.length > LONGEST_LINE) judge(line);
-      else open.set(chunk.stream, line);
+    const begin = (offset: number): Line => ({ stream, text: "", at, offset, entryOffset: startOffset });
+    const [firstEnd, lastEnd] = [text.indexOf("\n"), text.lastIndexOf("\n")];
+    const begun = open.get(stream) ?? begin(startOffset);
+    const head = firstEnd < 0 ? text : text.slice(0, firstEnd);
+    goOn(chunk, { ...begun, text: `${begun.text}${head}` }, firstEnd >= 0);
+    if (firstEnd < 0) return;
+    for (const { line, before } of linesWith(wanted, text, firstEnd + 1, lastEnd)) {
+      judge({ ...begin(startOffset + before), text: line.replace(/\r$/, "") });
     }
+    const rest = begin(startOffset + byteLength(text.slice(0, lastEnd + 1)));
+    goOn(chunk, { ...rest, text: text.slice(lastEnd + 1) }, false);
   };
   return {
     read: (chunks) => {
@@ -111,20 +125,36 @@ export function createLogSearcher({ search, from = 0, limit = 100 }: LogSearchOp
   };
 }
 
-/** Its lines; the first goes on with what is open, and the last has not ended yet. */
-function* linesOf(
-  { stream, text, at, startOffset }: SearchedChunk,
-  open: Line | undefined,
-): Generator<Line & { readonly ended: boolean }> {
-  const pieces = text.split("\n");
-  let offset = startOffset;
-  for (const [index, piece] of pieces.entries()) {
-    const begun = index === 0 ? open : undefined;
-    const line = begun ?? { stream, text: "", at, offset, entryOffset: startOffset };
-    const ended = index < pieces.length - 1;
-    const whole = `${line.text}${piece}`;
-    offset += byteLength(piece) + 1;
-    if (ended || whole !== "") yield { ...line, text: ended ? whole.replace(/\r$/, "") : whole, ended };
+interface FoundLine {
+  readonly line: string;
+  /** Bytes before it, from the beginning of the text. */
+  readonly before: number;
+}
+
+/**
+ * The whole lines of a part of a text that contain what is wanted. It goes from match to match: a log has hundreds of
+ * thousands of lines, and to look at each alone would keep the process from everything else.
+ */
+function* linesWith(wanted: string, text: string, from: number, until: number): Generator<FoundLine> {
+  const lower = text.toLowerCase();
+  // A few letters have a small form that is longer: then places in it are not places in the text.
+  if (lower.length !== text.length) return yield* linesOneByOne(text, from, until);
+  let [counted, before] = [0, 0];
+  for (let place = lower.indexOf(wanted, from); place >= 0 && place < until; ) {
+    const start = text.lastIndexOf("\n", place) + 1;
+    const end = text.indexOf("\n", place);
+    before += byteLength(text.slice(counted, start));
+    counted = start;
+    yield { line: text.slice(start, end), before };
+    place = lower.indexOf(wanted, end);
+  }
+}
+
+function* linesOneByOne(text: string, from: number, until: number): Generator<FoundLine> {
+  let before = byteLength(text.slice(0, from));
+  for (const line of from > until ? [] : text.slice(from, until).split("\n")) {
+    yield { line, before };
+    before += byteLength(line) + 1;
   }
 }
 

@@ -13,6 +13,18 @@ interface Misfit {
   readonly problem: string;
 }
 
+/** What throws when it is looked at: it may do so again, so nothing of it is shown. */
+export const UNREADABLE: Misfit = { at: "", problem: "throws when it is read; give a plain value" };
+
+export function isReadable(value: unknown): boolean {
+  try {
+    if (isObject(value)) Object.entries(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Null: it fits. Nothing is made for what fits: a thousand specs go through here at once. */
 export type Shape = (value: unknown) => Misfit | null;
 

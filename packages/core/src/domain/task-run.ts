@@ -72,6 +72,8 @@ export interface TaskRunPage {
 /** What stands where, at a glance. Counts only what is open: the finished are history. */
 export interface Overview {
   readonly computedAt: Date;
+  /** Of the database. Another one: a standby was promoted, and what was known of rows before may have been undone. */
+  readonly timeline: number;
   /** Where each count ends: as many as this means as many or more. */
   readonly countedUpTo: number;
   /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: no pass has looked yet. */

@@ -3,7 +3,7 @@
 import { SchedulerError } from "./errors.ts";
 import { isInstant, NO_INSTANT } from "./instant.ts";
 import { isCron, openingsOf } from "./openings.ts";
-import { anything, objectOf } from "./shape.ts";
+import { anything, isReadable, objectOf, UNREADABLE } from "./shape.ts";
 import { wallClockOf } from "./wall-clock.ts";
 import type { OneTimeWindow, RecurringWindow, Window, WindowKind } from "./window.ts";
 
@@ -29,7 +29,8 @@ export function parseWindow(given: WindowSpec, at = "window"): Window {
   const refuse: Refuse = (field, problem) => {
     throw new SchedulerError("INVALID_WINDOW", { at: field === "" ? at : `${at}.${field}`, problem });
   };
-  if (typeof given !== "object" || given === null) return refuse("", "is not a window");
+  const problem = problemWithWhole(given);
+  if (problem !== null) return refuse("", problem);
   const { kind } = given;
   if (kind !== "maintenance" && kind !== "freeze") {
     return refuse("kind", `${quote(kind)} is neither "maintenance" nor "freeze"`);
@@ -42,6 +43,11 @@ export function parseWindow(given: WindowSpec, at = "window"): Window {
   const misfit = (isRecurring ? RECURRING : ONE_TIME)(given);
   if (misfit !== null) return refuse("", misfit.problem);
   return isRecurring ? parseRecurring(given, refuse) : parseOneTime(given, refuse);
+}
+
+function problemWithWhole(given: unknown): string | null {
+  if (!isReadable(given)) return UNREADABLE.problem;
+  return typeof given !== "object" || given === null ? "is not a window" : null;
 }
 
 /** Only that nothing else is said: what each member must be like is said where it is parsed. */

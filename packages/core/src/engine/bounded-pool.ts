@@ -7,37 +7,49 @@ import { SchedulerError } from "../domain/errors.ts";
 import type { Pool } from "../store/database.ts";
 import { BY_INDEX } from "../store/session.ts";
 
-export interface Bound {
-  /** For one statement. */
+interface Bound {
+  /** For one statement, by the server. */
   readonly withinMs: number;
+  /** For one statement, by the client: the server must have given up before. Default: that of the pool. */
+  readonly patienceMs?: number;
   /** What to do about it. */
   readonly remedy: string;
 }
 
 const LIST_MS = 5_000;
-const SEARCH_MS = 15_000;
+/** How much of the client's patience the server has. */
+const SERVERS_PART = 0.8;
 
-export const LIST_BOUND: Bound = {
-  withinMs: LIST_MS,
-  remedy: "ask for fewer at once, or for less by a narrower filter",
-};
-export const SEARCH_BOUND: Bound = {
-  withinMs: SEARCH_MS,
-  remedy: "call again, or read the log part by part",
-};
+/** `queryTimeoutMs` is the patience of the pool itself. */
+export function listBound(queryTimeoutMs: number): Bound {
+  return {
+    withinMs: Math.min(LIST_MS, serversPart(queryTimeoutMs)),
+    remedy: "ask for fewer at once, or for less by a narrower filter",
+  };
+}
 
-/** `queryTimeoutMs` is the patience of the pool itself, before which the server must have given up. */
-export function boundedPool(pool: Pool, bound: Bound, queryTimeoutMs: number): Pool {
-  const withinMs = Math.max(1, Math.min(bound.withinMs, Math.floor(queryTimeoutMs * 0.8)));
+export function searchBound(searchTimeoutMs: number): Bound {
+  return {
+    withinMs: Math.ceil(searchTimeoutMs),
+    patienceMs: Math.ceil(searchTimeoutMs / SERVERS_PART),
+    remedy: "call again, or read the log part by part",
+  };
+}
+
+function serversPart(ms: number): number {
+  return Math.max(1, Math.floor(ms * SERVERS_PART));
+}
+
+export function boundedPool(pool: Pool, { withinMs, patienceMs, remedy }: Bound): Pool {
   const timeout = `SET LOCAL statement_timeout = ${withinMs}`;
   return {
     ...pool,
     snapshot: async (work, first) => {
       try {
-        return await pool.snapshot(work, first === undefined ? timeout : `${timeout}; ${first}`);
+        return await pool.snapshot(work, first === undefined ? timeout : `${timeout}; ${first}`, patienceMs);
       } catch (error) {
         if (!wasGivenUp(error)) throw error;
-        throw new SchedulerError("TOO_SLOW", { withinMs, remedy: bound.remedy }, { cause: error });
+        throw new SchedulerError("TOO_SLOW", { withinMs, remedy }, { cause: error });
       }
     },
   };

@@ -26,7 +26,8 @@ export function callersPool(pool: Pool, place: string, instanceName: string): Po
   return {
     ...pool,
     query: async (statement) => await ask(async () => await pool.query(statement)),
-    snapshot: async (work, first) => await ask(async () => await pool.snapshot(work, first)),
+    snapshot: async (work, first, patienceMs) =>
+      await ask(async () => await pool.snapshot(work, first, patienceMs)),
     atOnce: async (work, first) => {
       let mayBeDone = false;
       const call = async () =>

@@ -5,6 +5,7 @@ import type { Executor } from "../executors/executor.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import type { Pool } from "../store/database.ts";
+import { carrierLoop } from "./carrier-loop.ts";
 import { type InstanceHealth, keepHealth } from "./health.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import type { Loop } from "./loop.ts";
@@ -45,7 +46,8 @@ type LoopName =
   | "timer"
   | "joiner"
   | "watcher"
-  | "pruner";
+  | "pruner"
+  | "carrier";
 
 /** What the loops share. */
 export interface EngineParts extends EngineDeps {
@@ -101,8 +103,8 @@ export function createEngine(deps: EngineDeps): Engine {
       health.drain();
       memberships.leaving = true;
       memberships.tellDraining();
-      const { joiner, claimer, poller, pruner } = loops;
-      await Promise.all([joiner, claimer, poller, pruner].map((loop) => loop.stop()));
+      const { joiner, claimer, poller, pruner, carrier } = loops;
+      await Promise.all([joiner, claimer, poller, pruner, carrier].map((loop) => loop.stop()));
       await memberships.startDraining().catch((error: unknown) => onError(error, "draining"));
       if (!(await allEnded(memberships, settings.drainMs))) {
         memberships.stopExecutions();
@@ -160,6 +162,7 @@ function wakeBy(wakeups: Wakeups, wake: EngineParts["wake"]): void {
     wake("reconciler");
     wake("poller");
   });
+  wakeups.on("signalbox_operation", () => wake("carrier"));
 }
 
 function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {
@@ -174,6 +177,7 @@ function loopsOf(parts: EngineParts): Readonly<Record<LoopName, Loop>> {
     joiner: joinerLoop(parts),
     watcher: watcherLoop(parts),
     pruner: prunerLoop(parts),
+    carrier: carrierLoop(parts),
   };
 }
 

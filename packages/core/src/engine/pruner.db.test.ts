@@ -64,7 +64,7 @@ describe("a task that has been kept long enough", () => {
     const { events } = await prune();
 
     expect(events).toEqual([
-      { type: "retention.pruned", tasks: 4, taskRuns: 6, runs: 1, idempotencyKeys: 1 },
+      { type: "retention.pruned", tasks: 4, taskRuns: 6, runs: 1, idempotencyKeys: 1, operations: 0 },
     ]);
     expect(await counts()).toEqual({
       task: 0,

@@ -5,6 +5,7 @@ import type { TaskId } from "../domain/ids.ts";
 import { type AgingTask, choosePrunable, type KeepMs, leftBehind } from "../domain/retention.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { forgetKeys } from "../store/idempotency/keys.ts";
+import { forgetOperations } from "../store/operations/operation.ts";
 import { deleteEmptyRuns, deleteTasks, lockTasksToDelete } from "../store/retention/delete.ts";
 import { databaseNow, readAgain, readAging } from "../store/retention/read.ts";
 import { type IdRange, nextRange, rememberBite, tryPruneLock } from "../store/retention/walk.ts";
@@ -32,14 +33,17 @@ export async function pruneOnce({ pool, keepMs, emit }: PruneDeps): Promise<bool
   const pass = await pool.transaction(async (tx) => {
     if (!(await tryPruneLock(tx))) return null;
     const idempotencyKeys = await forgetKeys(tx, KEEP_KEYS_MS, PRUNE_BITE);
+    // As long as a key that asks for one again would be answered with it.
+    const operations = await forgetOperations(tx, KEEP_KEYS_MS, PRUNE_BITE);
     const range = await nextRange(tx, keepMs);
     const { pruned, more } =
       range === null ? { pruned: NOTHING, more: false } : await pruneRange(tx, range, keepMs);
-    return { pruned: { ...pruned, idempotencyKeys }, more: more || idempotencyKeys === PRUNE_BITE };
+    const full = [idempotencyKeys, operations].includes(PRUNE_BITE);
+    return { pruned: { ...pruned, idempotencyKeys, operations }, more: more || full };
   });
   if (pass === null) return false;
-  const { tasks, idempotencyKeys } = pass.pruned;
-  if (tasks + idempotencyKeys > 0) emit({ type: "retention.pruned", ...pass.pruned });
+  const { tasks, idempotencyKeys, operations } = pass.pruned;
+  if (tasks + idempotencyKeys + operations > 0) emit({ type: "retention.pruned", ...pass.pruned });
   return pass.more;
 }
 

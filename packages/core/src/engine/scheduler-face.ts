@@ -3,10 +3,19 @@
 import type { AttemptFilter, AttemptPage } from "../domain/attempts.ts";
 import type { CancelCounts, CancelFilter, RetryCounts, RetryFilter } from "../domain/bulk.ts";
 import type { Explanation } from "../domain/explanation.ts";
-import type { InstanceId, RunId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { InstanceId, OperationId, RunId, TaskId, TaskRunId } from "../domain/ids.ts";
 import type { InstanceDetail, InstanceList } from "../domain/instance-view.ts";
 import type { LogEntry, LogPage } from "../domain/log.ts";
 import type { LogSearch, LogSearchOptions } from "../domain/log-search.ts";
+import type {
+  Operation,
+  OperationItemFilter,
+  OperationItemPage,
+  OperationListFilter,
+  OperationPage,
+  OperationPreview,
+  OperationRequest,
+} from "../domain/operation.ts";
 import type { QueueList } from "../domain/queue-view.ts";
 import type { ResourceName } from "../domain/resource.ts";
 import type { ResourceDetail, ResourceFilter, ResourcePage } from "../domain/resource-view.ts";
@@ -17,6 +26,7 @@ import type { TaskSpec } from "../domain/task-spec.ts";
 import type { TaskRunStatus } from "../domain/task-status.ts";
 import type { InvariantReport } from "../store/invariants/check.ts";
 import type { MigrationReport } from "../store/migrations/migration-report.ts";
+import type { Deferred } from "./deferrer.ts";
 import type { InstanceHealth } from "./health.ts";
 import type { Retried } from "./retrier.ts";
 import type { RuleRequest, Rules } from "./rule-keeper.ts";
@@ -96,6 +106,20 @@ export interface CancelOptions {
   readonly reason?: string;
 }
 
+/** Until when something is deferred, by whom and why; one of the two times. */
+export interface DeferOptions extends CancelOptions {
+  /** Not before this instant, which must lie ahead. */
+  readonly runAt?: Date;
+  /** So long from now, by the database's clock; at most a year. */
+  readonly delayMs?: number;
+}
+
+/** Who asks for an operation and why, and what makes it safe to ask twice. */
+export interface OperationOptions extends CancelOptions {
+  /** The same key with the same request answers the operation of the first call. Remembered for at least 30 days. */
+  readonly idempotencyKey?: string;
+}
+
 /**
  * An instance of the scheduler. Enqueuing and asking need no `start`: that is only for executing. Every call checks its
  * arguments before it sends anything, and rejects with DATABASE_UNREACHABLE while there is no database.
@@ -142,6 +166,29 @@ export interface Scheduler extends Rules {
   readonly retry: (id: string, options?: { readonly by?: string }) => Promise<Retried>;
   /** The same for all that the filter names. A call that breaks off has done a part of it: repeat it. */
   readonly retryMany: (filter: RetryFilter, options?: { readonly by?: string }) => Promise<RetryCounts>;
+  /**
+   * Gives a task run that has not started another run time: it is PENDING until then. Takes the id of a task or a task run.
+   * NOT_DEFERRABLE where it runs or has ended.
+   */
+  readonly defer: (id: string, options: DeferOptions) => Promise<Deferred>;
+  /** What an operation would be about at this moment, and the first five of it. Counted up to a bound. */
+  readonly previewOperation: (request: OperationRequest) => Promise<OperationPreview>;
+  /**
+   * Cancels or retries all that the filter fits, as an operation: it resolves when that is recorded, and started instances
+   * carry it on from there, also after the death of any of them. EMPTY_FILTER where the filter says nothing.
+   */
+  readonly startOperation: (request: OperationRequest, options?: OperationOptions) => Promise<Operation>;
+  /** How far it is. Takes a full id; so do the next two. OPERATION_NOT_FOUND where it is of none. */
+  readonly getOperation: (operationId: OperationId) => Promise<Operation>;
+  /** What it could not do and why, in the order in which it came to them. The first 1000 are kept. */
+  readonly listOperationItems: (
+    operationId: OperationId,
+    filter?: OperationItemFilter,
+  ) => Promise<OperationItemPage>;
+  /** It goes on no further; what it has done stays. False: it was over. */
+  readonly abortOperation: (operationId: OperationId, request?: RuleRequest) => Promise<boolean>;
+  /** Operations, newest first, page by page; an ended one for at least 30 days. */
+  readonly listOperations: (filter?: OperationListFilter) => Promise<OperationPage>;
   /** Why a task or task run is where it is: every gate, passed or blocking. Takes a full id or a unique prefix. */
   readonly explain: (id: string) => Promise<Explanation>;
   /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
@@ -194,7 +241,10 @@ export interface Scheduler extends Rules {
    * draining before, or is dead.
    */
   readonly drainInstance: (instanceId: InstanceId, request?: RuleRequest) => Promise<boolean>;
-  /** Takes that back. False: nobody had asked it, it leaves by itself, or it is dead. */
+  /**
+   * Takes that back, also where it has lost its lease and is about to come back under another id. False: nobody had asked it, it
+   * leaves by itself, or it has come back already and was asked for the same under its new id.
+   */
   readonly callInstanceBack: (instanceId: InstanceId) => Promise<boolean>;
   /**
    * Looks for broken promises in the database, in the open work and in what began or ended since `since`

@@ -25,9 +25,10 @@ import { KEEP_PLANS } from "../store/session.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
 import { readTaskRun } from "../store/task-runs/read.ts";
 import { CHECK_OPTIONS, ENQUEUE_MANY_OPTIONS, ENQUEUE_OPTIONS } from "./argument-shapes.ts";
-import { boundedPool, LIST_BOUND, SEARCH_BOUND } from "./bounded-pool.ts";
+import { boundedPool, listBound, searchBound } from "./bounded-pool.ts";
 import { callersPool } from "./callers-pool.ts";
 import { cancelMany, cancelOnce, cancelRun } from "./canceler.ts";
+import { deferrer } from "./deferrer.ts";
 import { drainer } from "./drainer.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { createSingleEnqueues, type SingleEnqueues } from "./enqueue-together.ts";
@@ -37,6 +38,7 @@ import { ignoreRejection } from "./ignore-rejection.ts";
 import { instanceReader } from "./instance-reader.ts";
 import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { logReader } from "./log-reader.ts";
+import { operationKeeper, operationReader } from "./operation-keeper.ts";
 import { overviewReader } from "./overview-reader.ts";
 import { queueReader } from "./queue-reader.ts";
 import { resourceReader } from "./resource-reader.ts";
@@ -85,6 +87,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...reads(forCallers, settings, follower),
     ...ruleKeeper(forCallers, wakeups, emit),
     ...drainer(forCallers, wakeups),
+    ...deferrer(forCallers, wakeups),
+    ...operationKeeper(forCallers, wakeups),
   };
 }
 
@@ -277,11 +281,15 @@ type Reads = Pick<
   | "readLog"
   | "followLog"
   | "searchLog"
+  | "previewOperation"
+  | "getOperation"
+  | "listOperations"
+  | "listOperationItems"
 >;
 
-function reads(pool: Pool, { queryTimeoutMs }: SchedulerSettings, follower: LogFollower): Reads {
-  const lists = boundedPool(pool, LIST_BOUND, queryTimeoutMs);
-  const searches = boundedPool(pool, SEARCH_BOUND, queryTimeoutMs);
+function reads(pool: Pool, settings: SchedulerSettings, follower: LogFollower): Reads {
+  const lists = boundedPool(pool, listBound(settings.queryTimeoutMs));
+  const searches = boundedPool(pool, searchBound(settings.searchTimeoutMs));
   return {
     ...taskRunReader(lists),
     ...runReader(lists),
@@ -291,6 +299,7 @@ function reads(pool: Pool, { queryTimeoutMs }: SchedulerSettings, follower: LogF
     ...instanceReader(lists),
     ...logReader({ pool, searches, follow: follower.follow }),
     ...overviewReader(lists),
+    ...operationReader(lists),
   };
 }
 

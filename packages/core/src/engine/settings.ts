@@ -2,7 +2,16 @@
 
 import { SchedulerError } from "../domain/errors.ts";
 import { requireMembers } from "../domain/require-shape.ts";
-import { callable, listOf, number, objectOf, openObjectOf, type Shape, text } from "../domain/shape.ts";
+import {
+  callable,
+  isGiven,
+  listOf,
+  number,
+  objectOf,
+  openObjectOf,
+  type Shape,
+  text,
+} from "../domain/shape.ts";
 import { requireName } from "../domain/task-spec.ts";
 import type { Executor } from "../executors/executor.ts";
 import { placeOf } from "../store/database-place.ts";
@@ -34,6 +43,8 @@ export interface SchedulerOptions {
   readonly poolSize?: number;
   /** A statement that takes longer is given up. Default: 10000. */
   readonly queryTimeoutMs?: number;
+  /** The same of a search in a log, which goes through all of it. Default: 15000. */
+  readonly searchTimeoutMs?: number;
   /** How long `stop` waits for what runs before it tells it to end. Default: 30000. */
   readonly drainMs?: number;
   /** How long an execution may take to end after its signal; then it counts as stuck. Default: 5000. */
@@ -77,6 +88,7 @@ const OPTIONS = objectOf<SchedulerOptions>(
     batchSize: number,
     poolSize: number,
     queryTimeoutMs: number,
+    searchTimeoutMs: number,
     drainMs: number,
     obeyMs: number,
     keepDoneMs: number,
@@ -103,6 +115,7 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
     batchSize: options.batchSize ?? 100,
     poolSize: options.poolSize ?? 10,
     queryTimeoutMs: options.queryTimeoutMs ?? 10_000,
+    searchTimeoutMs: options.searchTimeoutMs ?? 15_000,
     drainMs: options.drainMs ?? 30_000,
     obeyMs: options.obeyMs ?? 5_000,
     keepDoneMs: options.keepDoneMs ?? 604_800_000,
@@ -117,9 +130,9 @@ export function resolveSettings(options: SchedulerOptions, defaultName: string):
 function requireSettings(settings: SchedulerSettings): void {
   for (const name of ["databaseUrl", "directUrl"] as const) requireUrl(name, settings[name]);
   requireWords("name", settings.name);
-  for (const [index, { kind }] of settings.tasks.entries()) requireWords(`tasks[${index}].kind`, kind);
+  for (const [index, task] of settings.tasks.entries()) requireExecutor(`tasks[${index}]`, task);
   for (const name of ["slots", "batchSize", "poolSize"] as const) requireWhole(name, settings[name]);
-  for (const name of ["leaseMs", "beatMs", "pollIntervalMs", "queryTimeoutMs"] as const)
+  for (const name of ["leaseMs", "beatMs", "pollIntervalMs", "queryTimeoutMs", "searchTimeoutMs"] as const)
     requireLength(name, settings[name], 1);
   for (const name of ["graceMs", "drainMs", "obeyMs"] as const) requireLength(name, settings[name], 0);
   for (const name of ["keepDoneMs", "keepFailedMs", "keepCanceledMs"] as const)
@@ -141,6 +154,12 @@ function requireUrl(name: string, url: string): void {
 /** An instance must be able to say who it is and what it can do. */
 function requireWords(option: string, words: string): void {
   requireName(words, (problem) => refuse(option, problem));
+}
+
+function requireExecutor(at: string, { kind, obeyMs }: Executor): void {
+  requireWords(`${at}.kind`, kind);
+  // Infinity: its end is always waited for.
+  if (obeyMs !== Infinity && isGiven(obeyMs)) requireLength(`${at}.obeyMs`, obeyMs, 0);
 }
 
 /** More than any instance has, and few enough to be stored. */

@@ -75,6 +75,7 @@ it("tells how long a task run waited, how long nobody claimed it and how long it
 it("tells every pass of every loop, every beat, and what it saw of the database", async () => {
   const { scheduler, told } = create();
   const loops = [
+    "carrier",
     "claimer",
     "joiner",
     "poller",
@@ -147,14 +148,18 @@ it("tells a beat that failed, and is ready while its lease holds on", async () =
   await waitUntil("a beat is told", () => told("lease.renewed").length > 0);
 
   const connections = await closeDatabase(inject("adminUrl"), box.db.url);
-  await endConnections("application_name = 'signalbox lease'");
-  await waitUntil("a failure is told", () => told("lease.renewal_failed").length > 0);
+  try {
+    await endConnections("application_name = 'signalbox lease'");
+    // One that was under way when its connection was ended is told of that; the next one finds the database closed.
+    const refused = () =>
+      told("lease.renewal_failed").find(({ error }) => (error as { code?: string }).code === "55000");
+    await waitUntil("a failure is told", () => refused() !== undefined);
 
-  const [failed] = told("lease.renewal_failed");
-  expect(failed?.error).toHaveProperty("code", "55000");
-  expect(failed?.trustedForMs).toBeGreaterThan(10_000);
-  expect(scheduler.health().ready).toBe(true);
-  await connections.reopen();
+    expect(refused()?.trustedForMs).toBeGreaterThan(10_000);
+    expect(scheduler.health().ready).toBe(true);
+  } finally {
+    await connections.reopen();
+  }
 });
 
 it("is not ready while it has no lease, and again when it has joined anew", async () => {

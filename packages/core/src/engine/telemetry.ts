@@ -5,7 +5,8 @@
  * clock, else by this process's monotonic one. `error` is what was thrown, whatever that is.
  */
 
-import type { InstanceId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { InstanceId, OperationId, TaskId, TaskRunId } from "../domain/ids.ts";
+import type { OperationVerb } from "../domain/operation.ts";
 import type { TerminalStatus } from "../domain/task-status.ts";
 import type { DatabaseState } from "../store/database-state.ts";
 
@@ -145,6 +146,12 @@ export type SchedulerEvent =
   | { readonly type: "task_run.handed_back"; readonly taskRunId: TaskRunId; readonly claimNo: number }
   /** The instance ran something that the database says is not its own. */
   | { readonly type: "task_run.aborted"; readonly taskRunId: TaskRunId; readonly claimNo: number }
+  /** An operation was carried on to its end; its counts are with the operation itself. */
+  | {
+      readonly type: "operation.done";
+      readonly operationId: OperationId;
+      readonly verb: OperationVerb;
+    }
   /** What had been kept long enough is gone. */
   | {
       readonly type: "retention.pruned";
@@ -152,6 +159,7 @@ export type SchedulerEvent =
       readonly taskRuns: number;
       readonly runs: number;
       readonly idempotencyKeys: number;
+      readonly operations: number;
     }
   /** Executions that were told to stop and go on all the same keep their slots. Told whenever their number changes. */
   | { readonly type: "slots.stuck"; readonly stuck: number; readonly slots: number }

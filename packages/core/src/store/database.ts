@@ -30,8 +30,15 @@ export interface Pool extends Database {
   transaction<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /** A transaction whose work sends all it has to send before it waits for anything: all of it is one round trip. */
   atOnce<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
-  /** Several reads that must agree with each other: one snapshot, nothing written. */
-  snapshot<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
+  /**
+   * Several reads that must agree with each other: one snapshot, nothing written. `patienceMs` is how long each statement
+   * of the work is waited for, in place of `queryTimeoutMs`.
+   */
+  snapshot<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    first?: string,
+    patienceMs?: number,
+  ): Promise<Result>;
   /** A primary of this timeline is known: no connection to an older one is used any more. */
   requireTimeline(timeline: number): void;
   /** The newest that one of its connections has met; 0 before the first. */
@@ -92,9 +99,9 @@ export function openPool(options: PoolOptions): Pool {
       ].join("; ");
       return await inTransaction(taken, begin, work, { commitsAtOnce: true });
     },
-    snapshot: async (work, first) => {
+    snapshot: async (work, first, patienceMs) => {
       const begin = first === undefined ? texts.beginSnapshot : `${texts.beginSnapshot}; ${first}`;
-      return await inTransaction(apart(await take(pool, primaries)), begin, work);
+      return await inTransaction(apart(await take(pool, primaries), patienceMs), begin, work);
     },
     requireTimeline: primaries.expect,
     newestTimeline: primaries.newest,
@@ -129,14 +136,18 @@ async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
 }
 
 /** A plan that is made for a snapshot, where any is allowed, must not be kept for those who write: it has a name of its own. */
-function apart({ client, isDirect }: Taken): Taken {
+function apart({ client, isDirect }: Taken, patienceMs?: number): Taken {
+  const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
   return {
     client,
     isDirect,
     send: async ({ name, text, values, isPrepared }) =>
-      await client.query(
-        isPrepared === true && isDirect ? { name: `read ${name}`, text, values } : { text, values },
-      ),
+      await client.query({
+        ...(isPrepared === true && isDirect ? { name: `read ${name}` } : {}),
+        text,
+        values,
+        ...patience,
+      }),
   };
 }
 

@@ -6,11 +6,13 @@
 import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
 import type { KeepMs } from "../domain/retention.ts";
 import type { Outcome } from "../domain/settlement.ts";
+import { carryOnOnce } from "../engine/carrier.ts";
 import { claimOnce } from "../engine/claimer.ts";
 import { type ExecutionEnd, onEnd } from "../engine/execution-limits.ts";
 import { type ExecutionTools, LentTools } from "../engine/execution-tools.ts";
 import { type HeldClaim, HeldClaims } from "../engine/held-claims.ts";
 import { createLogWriter } from "../engine/log-writer.ts";
+import { LookAhead } from "../engine/look-ahead.ts";
 import { pollableKinds, takeDueOnce } from "../engine/poller.ts";
 import { type PromotionPass, promoteOnce } from "../engine/promoter.ts";
 import { pruneOnce } from "../engine/pruner.ts";
@@ -53,6 +55,7 @@ export interface ManualScheduler
     | "cancelRun"
     | "retry"
     | "retryMany"
+    | "defer"
     | "explain"
     | "get"
     | "list"
@@ -73,6 +76,12 @@ export interface ManualScheduler
     | "checkInvariants"
     | "drainInstance"
     | "callInstanceBack"
+    | "previewOperation"
+    | "startOperation"
+    | "getOperation"
+    | "listOperations"
+    | "listOperationItems"
+    | "abortOperation"
     | keyof Rules
   > {
   /** Its boot id. */
@@ -101,6 +110,8 @@ export interface ManualScheduler
   readonly rescue: () => Promise<number>;
   /** One bite of what has been kept longer than this; answers whether there may be more. */
   readonly prune: (keepMs: KeepMs) => Promise<boolean>;
+  /** One bite of an operation; answers whether there was one. */
+  readonly carryOn: () => Promise<boolean>;
   /** One beat. False: its lease is gone. */
   readonly renew: () => Promise<boolean>;
   /** Lets its own lease run out, as if it had been silent for as long. */
@@ -168,6 +179,7 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
   const executors = new Map(tasks.map((task) => [task.kind, task]));
   const kinds = [...executors.keys()];
   const held = new HeldClaims();
+  const ahead = new LookAhead();
   const settler = createSettler({ pool, batchSize, emit });
   const toolsFor = lendTools(parts, instanceId);
 
@@ -205,6 +217,7 @@ function steps(parts: Parts, settings: Settings, instanceId: InstanceId): Steps 
     },
     reconcile: async () => await reconcileOnce({ pool, instanceId, held, emit }),
     rescue: async () => await rescueOnce({ pool, graceMs: 0, batchSize, emit }),
+    carryOn: async () => (await carryOnOnce({ pool, ahead, emit })) !== null,
     prune: async (keepMs) => await pruneOnce({ pool, keepMs, emit }),
     ...leaseSteps(pool, settings, instanceId),
     runUntilIdle: async () => {

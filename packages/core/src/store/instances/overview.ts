@@ -42,8 +42,8 @@ export async function readOverview(db: Database, countUpTo: number): Promise<Ove
     `,
   );
   const [now] = await db.query(
-    sql<{ computedAt: Date; available: string; letGo: string }>("countReady")`
-      SELECT clock_timestamp() AS "computedAt",
+    sql<{ computedAt: Date; timeline: number; available: string; letGo: string }>("countReady")`
+      SELECT clock_timestamp() AS "computedAt", signalbox.current_timeline() AS timeline,
              (SELECT count(*) FROM (SELECT FROM signalbox.ready LIMIT ${countUpTo}) AS counted) AS available,
              (SELECT count(*) FROM (SELECT FROM signalbox.outside_job WHERE next_poll_at < 'infinity' LIMIT ${countUpTo}) AS counted)
              AS "letGo"
@@ -52,6 +52,7 @@ export async function readOverview(db: Database, countUpTo: number): Promise<Ove
   const instances = await readInstances(db);
   return {
     computedAt: now?.computedAt ?? new Date(0),
+    timeline: now?.timeline ?? 0,
     countedUpTo: countUpTo,
     waiting: Object.fromEntries(
       waiting.flatMap(({ cause, count }) => (count === "0" ? [] : [[cause, Number(count)]])),

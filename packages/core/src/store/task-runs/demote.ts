@@ -11,7 +11,7 @@ import { wakeGates } from "../holds/wake.ts";
 import { preparedSql, sql } from "../sql.ts";
 import { enterWaiting } from "./enter-waiting.ts";
 
-export type DemotionCause = "PAUSED" | "WINDOW" | "RULES_CHANGED" | "STOPPED" | "NO_EXECUTOR";
+export type DemotionCause = "PAUSED" | "WINDOW" | "RULES_CHANGED" | "STOPPED" | "NO_EXECUTOR" | "DEFERRED";
 
 interface Demotion {
   readonly taskRunId: TaskRunId;
