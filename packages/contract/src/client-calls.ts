@@ -3,13 +3,20 @@
 import { aboutSchema } from "./about.ts";
 import { changedSchema } from "./asked.ts";
 import { cancelAnswerSchema, cancelCountsSchema } from "./cancel.ts";
-import type { ClusterCalls, RuleCalls, TaskRunCalls } from "./client.ts";
+import type { ClusterCalls, OperationCalls, RuleCalls, TaskRunCalls } from "./client.ts";
 import { createdTaskSchema, createdTasksSchema } from "./create-task.ts";
+import { deferredSchema } from "./defer.ts";
 import { addressOf, NOTHING, type Send } from "./exchange.ts";
 import { explanationSchema } from "./explanation.ts";
 import { healthSchema } from "./health.ts";
 import { instanceDetailSchema, instanceListSchema } from "./instance.ts";
 import { logPageSchema, logSearchSchema } from "./log.ts";
+import {
+  operationItemPageSchema,
+  operationPageSchema,
+  operationPreviewSchema,
+  operationSchema,
+} from "./operation.ts";
 import { overviewSchema } from "./overview.ts";
 import { queueListSchema } from "./queue.ts";
 import { resourceDetailSchema, resourcePageSchema } from "./resource.ts";
@@ -19,6 +26,7 @@ import { runDetailSchema, runPageSchema } from "./run.ts";
 import { attemptPageSchema, taskRunDetailSchema, taskRunPageSchema } from "./task-run.ts";
 
 const TASK_RUNS = "/api/v1/task-runs";
+const OPERATIONS = "/api/v1/operations";
 const RUNS = "/api/v1/runs";
 const RESOURCES = "/api/v1/resources";
 const DRAIN = "/api/v1/instances/:id/drain";
@@ -46,12 +54,31 @@ export function taskRunCalls(send: Send): TaskRunCalls {
       await send(cancelAnswerSchema, { path: ofOne(id, "/cancel"), body: request }),
     retry: async (id, request = {}) =>
       await send(retriedSchema, { path: ofOne(id, "/retry"), body: request }),
+    defer: async (id, request) => await send(deferredSchema, { path: ofOne(id, "/defer"), body: request }),
     cancelRun: async (runId, request = {}) =>
       await send(cancelCountsSchema, { path: addressOf(`${RUNS}/:id/cancel`, [runId]), body: request }),
     cancelMany: async (request) =>
       await send(cancelCountsSchema, { path: `${TASK_RUNS}/cancel`, body: request }),
     retryMany: async (request) =>
       await send(retryCountsSchema, { path: `${TASK_RUNS}/retry`, body: request }),
+  };
+}
+
+export function operationCalls(send: Send): OperationCalls {
+  const ofOne = (id: string, part = "", query = {}): string =>
+    addressOf(`${OPERATIONS}/:id${part}`, [id], query);
+  return {
+    startOperation: async (request, { idempotencyKey } = {}) =>
+      await send(operationSchema, { path: OPERATIONS, body: request, idempotencyKey }),
+    previewOperation: async (request) =>
+      await send(operationPreviewSchema, { path: `${OPERATIONS}/preview`, body: request }),
+    listOperations: async (query) =>
+      await send(operationPageSchema, { path: addressOf(OPERATIONS, [], query) }),
+    getOperation: async (operationId) => await send(operationSchema, { path: ofOne(operationId) }),
+    listOperationItems: async (operationId, query) =>
+      await send(operationItemPageSchema, { path: ofOne(operationId, "/items", query) }),
+    abortOperation: async (operationId, request = {}) =>
+      await send(changedSchema, { path: ofOne(operationId, "/abort"), body: request }),
   };
 }
 

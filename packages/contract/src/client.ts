@@ -3,13 +3,24 @@
 import type { About } from "./about.ts";
 import type { Asked, Changed } from "./asked.ts";
 import type { CancelAnswer, CancelCounts, CancelMany, CancelRequest } from "./cancel.ts";
-import { clusterCalls, ruleCalls, taskRunCalls } from "./client-calls.ts";
+import { clusterCalls, operationCalls, ruleCalls, taskRunCalls } from "./client-calls.ts";
 import type { CreatedTask, CreatedTasks, CreateTasks, TaskSpec } from "./create-task.ts";
+import type { DeferRequest, Deferred } from "./defer.ts";
 import { createSender, openStream } from "./exchange.ts";
 import type { Explanation } from "./explanation.ts";
 import type { Health } from "./health.ts";
 import type { InstanceDetail, InstanceList } from "./instance.ts";
 import type { LogPage, LogQuery, LogSearch } from "./log.ts";
+import type {
+  Operation,
+  OperationItemPage,
+  OperationItemQuery,
+  OperationPage,
+  OperationPreview,
+  OperationPreviewRequest,
+  OperationQuery,
+  OperationRequest,
+} from "./operation.ts";
 import type { Overview } from "./overview.ts";
 import type { QueueList } from "./queue.ts";
 import type { ResourceDetail, ResourcePage, ResourceQuery } from "./resource.ts";
@@ -39,7 +50,7 @@ export interface CreateOptions {
  * Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer); with a
  * `TypeError` what cannot be sent: no JSON, or a name that cannot be part of an address (empty, "." or "..").
  */
-export interface Client extends TaskRunCalls, RuleCalls, ClusterCalls {
+export interface Client extends TaskRunCalls, OperationCalls, RuleCalls, ClusterCalls {
   readonly baseUrl: string;
   /**
    * Follows topics: paths of GET routes without `/api/v1/`, such as "overview" or "task-runs?status=RUNNING". Each is told
@@ -63,10 +74,26 @@ export interface TaskRunCalls {
   searchLog(id: string, search: string, query?: Omit<LogQuery, "search">): Promise<LogSearch>;
   cancel(id: string, request?: CancelRequest): Promise<CancelAnswer>;
   retry(id: string, request?: RetryRequest): Promise<Retried>;
+  /** Gives it another run time while it has not started. */
+  defer(id: string, request: DeferRequest): Promise<Deferred>;
   cancelRun(runId: string, request?: CancelRequest): Promise<CancelCounts>;
   /** A call that breaks off has done a part of it and can be repeated; so the next. */
   cancelMany(request: CancelMany): Promise<CancelCounts>;
   retryMany(request: RetryMany): Promise<RetryCounts>;
+}
+
+/** A cancel or a retry of many, which instances carry on. */
+export interface OperationCalls {
+  /** With a key it may be repeated: the same request is one operation. */
+  startOperation(request: OperationRequest, options?: CreateOptions): Promise<Operation>;
+  /** What it would be about now. */
+  previewOperation(request: OperationPreviewRequest): Promise<OperationPreview>;
+  listOperations(query?: OperationQuery): Promise<OperationPage>;
+  /** Takes a full id; so do the next two. */
+  getOperation(operationId: string): Promise<Operation>;
+  listOperationItems(operationId: string, query?: OperationItemQuery): Promise<OperationItemPage>;
+  /** It goes on no further; what it has done stays. */
+  abortOperation(operationId: string, request?: Asked): Promise<Changed>;
 }
 
 /** All of these may be repeated. */
@@ -114,6 +141,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
   return {
     baseUrl: base,
     ...taskRunCalls(send),
+    ...operationCalls(send),
     ...ruleCalls(send),
     ...clusterCalls(send),
     watch: (topics, { signal } = {}) => openStream(sender, topics, signal),

@@ -84,22 +84,26 @@ export async function* openStream(
   const query = new URLSearchParams(topics.map((topic): [string, string] => ["topic", topic]));
   const request = { ...requestOf({}, token), ...(signal === undefined ? {} : { signal }) };
   const address = `${base}/api/v1/stream?${query.toString()}`;
-  const response = await heard(base, async () => await fetch(new URL(address), request));
-  if (!response.ok || response.body === null) {
-    throw refusal(
-      base,
-      response.status,
-      await heard(base, async (): Promise<unknown> => await response.json()),
-    );
-  }
   try {
-    yield* eventsOf(base, response.body);
+    yield* eventsOf(base, await openBody(base, address, request));
   } catch (error) {
+    // Whoever gives up knows it, also before the first answer.
     if (signal?.aborted === true) return;
-    throw error instanceof UnreachableError
+    throw error instanceof UnreachableError || error instanceof ProblemError
       ? error
       : new UnreachableError(base, whyNoAnswer(error), { cause: error });
   }
+}
+
+async function openBody(
+  base: string,
+  address: string,
+  request: RequestInit,
+): Promise<ReadableStream<Uint8Array>> {
+  const response = await heard(base, async () => await fetch(new URL(address), request));
+  if (response.ok && response.body !== null) return response.body;
+  const json = await heard(base, async (): Promise<unknown> => await response.json());
+  throw refusal(base, response.status, json);
 }
 
 async function heard<Answer>(base: string, ask: () => Promise<Answer>): Promise<Answer> {

@@ -19,6 +19,7 @@ export {
   type ClusterCalls,
   type CreateOptions,
   createClient,
+  type OperationCalls,
   type RuleCalls,
   type TaskRunCalls,
 } from "./client.ts";
@@ -34,6 +35,7 @@ export {
   type TaskSpec,
   taskSpecSchema,
 } from "./create-task.ts";
+export { type DeferRequest, type Deferred, deferRequestSchema, deferredSchema } from "./defer.ts";
 export {
   type Blocker,
   type ExplainedCause,
@@ -62,6 +64,26 @@ export {
   logSearchSchema,
 } from "./log.ts";
 export { NAMED_SCHEMAS } from "./named-schemas.ts";
+export {
+  type Operation,
+  type OperationFilter,
+  type OperationItem,
+  type OperationItemPage,
+  type OperationItemQuery,
+  type OperationPage,
+  type OperationPreview,
+  type OperationPreviewRequest,
+  type OperationQuery,
+  type OperationRequest,
+  operationItemPageSchema,
+  operationItemQuerySchema,
+  operationPageSchema,
+  operationPreviewRequestSchema,
+  operationPreviewSchema,
+  operationQuerySchema,
+  operationRequestSchema,
+  operationSchema,
+} from "./operation.ts";
 export { type Overview, overviewSchema } from "./overview.ts";
 export { type Problem, problemSchema } from "./problem.ts";
 export { type QueueList, type QueueView, queueListSchema } from "./queue.ts";

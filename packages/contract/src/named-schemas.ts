@@ -6,10 +6,23 @@ import { askedSchema, changedSchema } from "./asked.ts";
 import { cancelAnswerSchema, cancelCountsSchema, cancelManySchema, cancelRequestSchema } from "./cancel.ts";
 import { count } from "./count.ts";
 import { createdTaskSchema, createdTasksSchema, createTasksSchema, taskSpecSchema } from "./create-task.ts";
+import { deferRequestSchema, deferredSchema } from "./defer.ts";
 import { blocker, explanationSchema } from "./explanation.ts";
 import { healthSchema } from "./health.ts";
 import { instanceDetailSchema, instanceListSchema, instanceView } from "./instance.ts";
 import { logEntry, logMatch, logPageSchema, logSearchSchema } from "./log.ts";
+import {
+  operationFilter,
+  operationItemPageSchema,
+  operationPageSchema,
+  operationPreviewRequestSchema,
+  operationPreviewSchema,
+  operationRequestSchema,
+  operationSchema,
+  operationStatus,
+  operationVerb,
+  skipReason,
+} from "./operation.ts";
 import { overviewSchema } from "./overview.ts";
 import { problemSchema } from "./problem.ts";
 import { queueListSchema, queueView } from "./queue.ts";
@@ -45,6 +58,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   CreateTasks: createTasksSchema,
   CreatedTask: createdTaskSchema,
   CreatedTasks: createdTasksSchema,
+  DeferRequest: deferRequestSchema,
+  Deferred: deferredSchema,
   Explanation: explanationSchema,
   Health: healthSchema,
   Holder: holder,
@@ -57,6 +72,15 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   LogMatch: logMatch,
   LogPage: logPageSchema,
   LogSearch: logSearchSchema,
+  Operation: operationSchema,
+  OperationFilter: operationFilter,
+  OperationItemPage: operationItemPageSchema,
+  OperationPage: operationPageSchema,
+  OperationPreview: operationPreviewSchema,
+  OperationPreviewRequest: operationPreviewRequestSchema,
+  OperationRequest: operationRequestSchema,
+  OperationStatus: operationStatus,
+  OperationVerb: operationVerb,
   Overview: overviewSchema,
   Pausable: pausable,
   Pause: pause,
@@ -80,6 +104,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   RunPage: runPageSchema,
   RunStatus: runStatus,
   SessionRequest: sessionRequestSchema,
+  SkipReason: skipReason,
   Stop: stopSchema,
   TaskRun: taskRunSchema,
   TaskRunDetail: taskRunDetailSchema,

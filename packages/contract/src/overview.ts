@@ -5,6 +5,8 @@ import { waitingCode } from "./waiting-cause.ts";
 
 export const overviewSchema = z.object({
   computedAt: instant,
+  /** Of the database. Another one: a standby was promoted, and what was known of rows before may have been undone. */
+  timeline: z.int(),
   /** Where each count ends: as many as this means as many or more. */
   countedUpTo: z.int(),
   /** PENDING task runs by the gate under which they are parked; NOT_EVALUATED: nobody has looked yet. */

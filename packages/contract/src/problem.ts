@@ -7,6 +7,8 @@ export const problemSchema = z.object({
   status: z.int(),
   code: z.string(),
   detail: z.string(),
+  /** Also the header X-Request-Id, and in the server's log. Missing where no request could be read. */
+  requestId: z.string().optional(),
 });
 
 export type Problem = z.infer<typeof problemSchema>;

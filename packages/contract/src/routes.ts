@@ -3,6 +3,7 @@
  */
 
 import { z } from "zod";
+import { OPERATION_ROUTES } from "./routes/operations.ts";
 import { CLUSTER_ROUTES, PLACE_ROUTES } from "./routes/places.ts";
 import type { GroupedRoute, Route } from "./routes/route.ts";
 import { RULE_ROUTES, RUN_ROUTES } from "./routes/rules.ts";
@@ -68,6 +69,7 @@ const DESCRIPTION: readonly GroupedRoute[] = [
 
 const GROUPS: Readonly<Record<string, readonly GroupedRoute[]>> = {
   "Task runs": TASK_RUN_ROUTES,
+  Operations: OPERATION_ROUTES,
   Runs: RUN_ROUTES,
   Rules: RULE_ROUTES,
   "Queues and resources": PLACE_ROUTES,

@@ -13,6 +13,6 @@ export const runStatus = z.enum(asEnum<RunStatus>(RUN_STATUSES));
 export const taskStatus = z.enum(asEnum<TaskStatus>(TASK_STATUSES));
 
 // The lists of core are complete by type where they are declared; zod wants them keyed by name.
-function asEnum<Name extends string>(names: readonly Name[]): { readonly [N in Name]: N } {
+export function asEnum<Name extends string>(names: readonly Name[]): { readonly [N in Name]: N } {
   return Object.fromEntries(names.map((name) => [name, name])) as { readonly [N in Name]: N };
 }

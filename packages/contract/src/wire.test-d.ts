@@ -14,7 +14,12 @@ type Json<T> = T extends Date
       : T extends object
         ? { -readonly [Key in keyof T]: Json<T[Key]> }
         : T;
-type Unbranded<T extends string> = T extends core.TaskId | core.TaskRunId | core.RunId | core.InstanceId
+type Unbranded<T extends string> = T extends
+  | core.TaskId
+  | core.TaskRunId
+  | core.RunId
+  | core.InstanceId
+  | core.OperationId
   ? string
   : T;
 
@@ -35,11 +40,17 @@ test("what the scheduler answers is what the contract says", () => {
   expectTypeOf<Json<core.ResourceDetail>>().toEqualTypeOf<wire.ResourceDetail>();
   expectTypeOf<Json<core.InstanceList>>().toEqualTypeOf<wire.InstanceList>();
   expectTypeOf<Json<core.InstanceDetail>>().toEqualTypeOf<wire.InstanceDetail>();
+  expectTypeOf<Json<core.OperationPreview>>().toEqualTypeOf<wire.OperationPreview>();
+  expectTypeOf<Json<core.OperationPage>>().toEqualTypeOf<wire.OperationPage>();
+  expectTypeOf<Json<core.OperationItemPage>>().toEqualTypeOf<wire.OperationItemPage>();
 });
 
 test("what the contract takes is what the scheduler takes", () => {
   expectTypeOf<Json<core.TaskSpec>>().toEqualTypeOf<wire.TaskSpec>();
   expectTypeOf<keyof wire.TaskRunQuery>().toEqualTypeOf<keyof core.TaskRunFilter>();
+  expectTypeOf<Json<core.OperationFilter>>().toEqualTypeOf<wire.OperationFilter>();
+  expectTypeOf<keyof wire.OperationQuery>().toEqualTypeOf<keyof core.OperationListFilter>();
+  expectTypeOf<keyof wire.OperationItemQuery>().toEqualTypeOf<keyof core.OperationItemFilter>();
   expectTypeOf<keyof wire.RunQuery>().toEqualTypeOf<keyof core.RunFilter>();
   expectTypeOf<keyof wire.AttemptQuery>().toEqualTypeOf<keyof core.AttemptFilter>();
   expectTypeOf<keyof wire.ResourceQuery>().toEqualTypeOf<keyof core.ResourceFilter>();

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { cancelAnswerSchema, cancelCountsSchema, cancelManySchema, cancelRequestSchema } from "../cancel.ts";
 import { createdTaskSchema, createdTasksSchema, createTasksSchema, taskSpecSchema } from "../create-task.ts";
+import { deferRequestSchema, deferredSchema } from "../defer.ts";
 import { explanationSchema } from "../explanation.ts";
 import { logPageSchema, logQuerySchema, logSearchSchema } from "../log.ts";
 import { retriedSchema, retryCountsSchema, retryManySchema, retryRequestSchema } from "../retry.ts";
@@ -88,6 +89,14 @@ export const TASK_RUN_ROUTES: readonly GroupedRoute[] = [
     body: retryRequestSchema,
     bodyOptional: true,
     answer: retriedSchema,
+  },
+  {
+    name: "defer",
+    method: "POST",
+    path: "/api/v1/task-runs/:id/defer",
+    summary: "Gives it another run time while it has not started: it is PENDING until then.",
+    body: deferRequestSchema,
+    answer: deferredSchema,
   },
   {
     name: "retryMany",

@@ -22,11 +22,10 @@ export function errorLines(error: unknown, { json, verbose }: ErrorWish): readon
 }
 
 function extras(error: unknown, hint: string | null): object {
-  const requestId =
-    error instanceof ProblemError && "requestId" in error.problem ? error.problem.requestId : null;
+  const requestId = error instanceof ProblemError ? error.problem.requestId : undefined;
   return {
     ...(hint === null ? {} : { hint }),
-    ...(typeof requestId === "string" ? { requestId } : {}),
+    ...(requestId === undefined ? {} : { requestId }),
   };
 }
 

@@ -6,6 +6,8 @@ import { CommanderError } from "commander";
 const HINTS: Readonly<Record<string, string>> = {
   TASK_NOT_FOUND: "What there is: signalbox task list",
   RUN_NOT_FOUND: "What there is: signalbox runs list",
+  OPERATION_NOT_FOUND: "What there is: signalbox operation list",
+  NOT_DEFERRABLE: "How it stands: signalbox task show <id>",
   AMBIGUOUS_ID: "Whole ids: signalbox task list -o wide",
   NOT_RETRYABLE: "How it stands: signalbox task show <id>",
   UNKNOWN_RATE: "Set it first: signalbox limit set rate <name> <amount>/<length>",

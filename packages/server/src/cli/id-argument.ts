@@ -15,6 +15,10 @@ export function runIdOf(given: string): string {
   return idOf(given, ["runs"], "a run");
 }
 
+export function operationIdOf(given: string): string {
+  return idOf(given, ["operations"], "an operation");
+}
+
 export function isFullId(id: string): boolean {
   return FULL.test(id);
 }

@@ -1,5 +1,13 @@
 /** The entry of the command line. */
 
-import { runCommandLine } from "./run-command-line.ts";
+import { VERSION } from "../version.ts";
 
-process.exitCode = await runCommandLine(process.argv.slice(2));
+const args = process.argv.slice(2);
+
+// What scripts ask most often needs nothing of all the commands.
+if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  process.stdout.write(`${VERSION}\n`);
+} else {
+  const { runCommandLine } = await import("./run-command-line.ts");
+  process.exitCode = await runCommandLine(args);
+}

@@ -13,6 +13,7 @@ import {
   declareTop,
   declareWhy,
 } from "./declare/look.ts";
+import { declareOperation } from "./declare/operations.ts";
 import { declareLimit, declareQueue, declareResource, declareStop, declareWindow } from "./declare/rules.ts";
 import { declareRuns } from "./declare/runs.ts";
 import { declareMigrate, declareServe } from "./declare/serve.ts";
@@ -61,6 +62,7 @@ export function createProgram(output: Output, quiet: boolean, onExit: (exitCode:
   declareRetry(program.command("retry"), tools);
   declareTask(program.command("task"), tools);
   declareRuns(program.command("runs"), tools);
+  declareOperation(program.command("operation"), tools);
 
   program.commandsGroup("Rules:");
   declareQueue(program.command("queue"), tools);

@@ -112,7 +112,11 @@ export function withList(command: Command, most: number, usually: number): Comma
 export function withWatch(command: Command): Command {
   return command
     .option("-w, --watch", "go on showing it; Ctrl-C leaves the work alone")
-    .option("--interval <length>", "how often to look with --watch (default: 1s)", lengthMs);
+    .option(
+      "--interval <length>",
+      "how often to look with --watch where the server tells nothing by itself (default: 1s)",
+      lengthMs,
+    );
 }
 
 export function withReason(command: Command): Command {

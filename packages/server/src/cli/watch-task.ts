@@ -29,6 +29,7 @@ export async function watchTask(
       endOf: ({ status }) => END[status] ?? null,
       summary: (explanation) =>
         isJson(options) ? [JSON.stringify(explanation)] : explanationLines(explanation, output.look),
+      news: { client, topics: [`task-runs/${taskId}`, `task-runs/${taskId}/explanation`] },
       again: `signalbox task show ${taskId} --watch`,
     },
     watchWish(options, output),

@@ -1,6 +1,7 @@
 /**
  * Looks at something again and again until it is over, somebody leaves, or time is up.
  *
+ * The server's stream says when something has changed; where there is none, it is asked again and again.
  * In a terminal it is redrawn in its place, and its last state stays. Elsewhere each change is a line of its own.
  * Ctrl-C detaches: it ends the looking and never the work.
  */
@@ -9,6 +10,7 @@ import { ProblemError, UnreachableError } from "@signalbox/contract";
 import { createLiveScreen, type LiveTerminal } from "../render/live-screen.ts";
 import { clockText } from "../render/time.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { followNews, type NewsOf } from "./follow-news.ts";
 import { type Interrupt, onInterrupt } from "./interrupt.ts";
 import type { Output } from "./output.ts";
 import { type AskOptions, isJson, type WatchOptions } from "./shared-options.ts";
@@ -26,6 +28,8 @@ export interface Watched<State> {
   readonly endOf?: (state: State) => ExitCode | null;
   /** What is printed last; else what `lines` says. */
   readonly summary?: (state: State) => readonly string[];
+  /** By which topics a change is told; without them it is looked at every interval. */
+  readonly news?: NewsOf;
   /** How to come back after Ctrl-C. */
   readonly again: string;
 }
@@ -54,6 +58,7 @@ export async function watch<State>(watched: Watched<State>, wish: WatchWish): Pr
   const show = showing(watched, wish);
   const interrupt = onInterrupt();
   const deadline = wish.timeoutMs === null ? Infinity : performance.now() + wish.timeoutMs;
+  const news = followNews(watched.news ?? null, { intervalMs: wish.intervalMs, signal: interrupt.signal });
   try {
     let state = await watched.read();
     for (;;) {
@@ -64,10 +69,11 @@ export async function watch<State>(watched: Watched<State>, wish: WatchWish): Pr
         sayWhy(end, watched.again, wish.output);
         return end;
       }
-      await interrupt.sleep(Math.min(wish.intervalMs, deadline - performance.now()));
+      await news.next(deadline - performance.now());
       if (!interrupt.happened()) state = await readAgain(watched, state, show.trouble);
     }
   } finally {
+    await news.close();
     interrupt.dispose();
   }
 }

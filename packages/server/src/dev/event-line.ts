@@ -93,6 +93,7 @@ const SAID: { readonly [Type in SpokenEvent["type"]]: (event: EventOf<Type>) => 
     verb: "deferred",
     text: `${safeText(title)}  for ${lengthText(runInMs)}`,
   }),
+  "operation.done": ({ verb }) => ({ verb: "carried out", text: `an operation: ${verb}` }),
   "task_run.let_go": ({ title }) => ({ verb: "let go", text: `${safeText(title)}  goes on outside` }),
   // As often as the job wants.
   "task_run.polled": () => null,

@@ -10,6 +10,7 @@ export type ApiScheduler = Pick<
   | "cancelRun"
   | "retry"
   | "retryMany"
+  | "defer"
   | "explain"
   | "get"
   | "list"
@@ -28,5 +29,11 @@ export type ApiScheduler = Pick<
   | "drainInstance"
   | "callInstanceBack"
   | "overview"
+  | "previewOperation"
+  | "startOperation"
+  | "getOperation"
+  | "listOperations"
+  | "listOperationItems"
+  | "abortOperation"
   | keyof Rules
 >;

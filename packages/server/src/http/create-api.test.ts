@@ -97,6 +97,13 @@ describe("a request that cannot be read is refused with one sentence that says w
     });
   });
 
+  test("an address that does not exist and has no end: the sentence has one", async () => {
+    const { detail } = await ask({ url: `/${"nowhere/".repeat(900)}` });
+
+    expect(detail).toMatch(/^There is no GET \/nowhere\/.*…$/);
+    expect(detail.length).toBe(1_001);
+  });
+
   test.each([["%zz"], ["x".repeat(5_000)]])("an address that is none: %s", async (id) => {
     expect(await ask({ url: `${TASK_RUNS}/${id}` })).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
   });
@@ -195,7 +202,35 @@ test("what nobody foresaw is logged, and the client is told nothing of it", asyn
 
   expect(answer).toMatchObject({ status: 500, code: "INTERNAL" });
   expect(JSON.stringify(answer)).not.toMatch(/secret|at .*\.ts/);
-  expect(logged).toEqual([expect.objectContaining({ error, url: `${TASK_RUNS}/8a31` })]);
+  const { requestId } = answer;
+  expect(logged).toEqual([expect.objectContaining({ error, requestId, url: `${TASK_RUNS}/8a31` })]);
+});
+
+describe("a request is found again by its id, which is in the answer and in the log", () => {
+  const askAs = async (given: string) => {
+    const { headers, payload } = await api().inject({
+      url: "/nowhere",
+      headers: { host: HOST, "x-request-id": given },
+    });
+    const { requestId } = problemSchema.parse(JSON.parse(payload));
+    expect(headers["x-request-id"]).toBe(requestId);
+    return requestId;
+  };
+
+  test("a proxy's own is kept", async () => {
+    expect(await askAs("proxy-7:42")).toBe("proxy-7:42");
+  });
+
+  test.each(["", "two words", "x".repeat(129), 'a"b', "ключ"])(
+    "what cannot be one is not: %j",
+    async (given) => {
+      expect(await askAs(given)).toMatch(/^[0-9a-f]{8}-/);
+    },
+  );
+
+  test("two requests have two", async () => {
+    expect(await askAs("")).not.toBe(await askAs(""));
+  });
 });
 
 test.each(["DATABASE_UNREACHABLE", "DATABASE_REFUSED", "ANSWER_LOST"] as const)(

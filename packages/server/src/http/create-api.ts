@@ -16,6 +16,8 @@ import { addDashboard } from "./dashboard.ts";
 import { hangUpWhenClosing } from "./hang-up.ts";
 import { onlyLoopback } from "./loopback-only.ts";
 import { judgeError, RequestError } from "./problem.ts";
+import { readJsonBodies } from "./read-json-bodies.ts";
+import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.ts";
 import { requireTokenOn } from "./require-token.ts";
 import { type AboutServer, addAbout } from "./routes/about.ts";
 import { addDocumentRoutes } from "./routes/documents.ts";
@@ -23,6 +25,7 @@ import { addInstanceRoutes } from "./routes/instances.ts";
 import { addInterventionRoutes } from "./routes/interventions.ts";
 import { addLogRoutes } from "./routes/logs.ts";
 import { addMetrics, type ServedMetrics } from "./routes/metrics.ts";
+import { addOperationRoutes } from "./routes/operations.ts";
 import { addProbes, type Readiness } from "./routes/probes.ts";
 import { addQueueRoutes } from "./routes/queues.ts";
 import { addResourceRoutes } from "./routes/resources.ts";
@@ -59,6 +62,8 @@ export interface ApiDeps {
 /** Pages ask every second, and nobody reads more digits. */
 const COUNTED_FOR_A_PAGE = 10_000;
 const LONGEST_NAME_IN_ADDRESS = 4_096;
+/** A topic is read for all who follow it: by a new id each time the same trouble would be told again and again. */
+const STREAM_ID = "stream";
 
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { serverId } = deps;
@@ -67,7 +72,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   admit(app, deps);
   addRoutes(app, deps);
   // Topics are addresses as the routes know them.
-  addStream(app, { serverId, routes: addRoutes(createApp({ ...deps, basePath: "" }), deps) });
+  addStream(app, {
+    serverId,
+    routes: addRoutes(
+      createApp({ ...deps, basePath: "" }, () => STREAM_ID),
+      deps,
+    ),
+  });
   addDocumentRoutes(app);
   addAbout(app, deps.about ?? { mode: "dev", environmentName: null });
   const probe = { config: { access: "probe" } } as const;
@@ -93,6 +104,7 @@ function admit(app: FastifyInstance, { token, basePath = "" }: ApiDeps): void {
 function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstance {
   addTaskRunRoutes(app, scheduler);
   addInterventionRoutes(app, scheduler);
+  addOperationRoutes(app, scheduler);
   addLogRoutes(app, scheduler);
   addRunRoutes(app, scheduler);
   addRuleRoutes(app, scheduler);
@@ -104,28 +116,35 @@ function addRoutes(app: FastifyInstance, { scheduler }: ApiDeps): FastifyInstanc
 }
 
 /** Without routes: how requests are read, and how errors are answered. */
-function createApp({ logger, basePath = "", trustedProxies }: ApiDeps): FastifyInstance {
+function createApp(
+  { logger, basePath = "", trustedProxies }: ApiDeps,
+  idOf: typeof requestIdOf = requestIdOf,
+): FastifyInstance {
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { id: requestId, method, url } = request;
     const { problem, unexpected } = judgeError(error);
     protect(request, reply);
-    if (unexpected) logger.error({ error, method: request.method, url: request.url }, "request failed");
-    return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
+    if (unexpected) logger.error({ error, requestId, method, url }, "request failed");
+    const answer = JSON.stringify({ ...problem, requestId });
+    return reply.code(problem.status).type("application/problem+json").send(answer);
   };
   const app = fastify({
     ...SERVER_LIMITS,
     // Names are part of addresses, and every character of one may be written as nine.
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     ...(trustedProxies === undefined ? {} : { trustProxy: trustedProxies }),
+    genReqId: ({ headers }) => idOf(headers),
     rewriteUrl: ({ url = "/" }) => belowBasePath(basePath, url) ?? url,
     // Who came before the server began to leave is answered by the routes, `/readyz` too.
     return503OnClosing: false,
     // Addresses that the router itself refuses never reach the error handler below.
     frameworkErrors: (error: FastifyError, request, reply) => void answerError(error, request, reply),
   });
+  app.decorateRequest("bySession", false);
   app.addHook("onRequest", async (request, reply) => protect(request, reply));
   // A form can send text/plain without asking first; nothing here reads it.
   app.removeContentTypeParser("text/plain");
-  readOnlyUtf8(app);
+  readJsonBodies(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
     answerError(
@@ -137,27 +156,11 @@ function createApp({ logger, basePath = "", trustedProxies }: ApiDeps): FastifyI
   return app;
 }
 
-function protect({ protocol, headers }: FastifyRequest, reply: FastifyReply): void {
+function protect({ id, protocol, headers }: FastifyRequest, reply: FastifyReply): void {
   void reply.headers(securityHeaders(cameByHttps(protocol, headers["x-forwarded-proto"])));
+  void reply.header(REQUEST_ID_HEADER, id);
 }
 
 function pathOf({ url }: FastifyRequest): string {
   return url.split("?")[0] ?? url;
-}
-
-/** By default bytes that are no UTF-8 become other characters, and the client would never know. */
-function readOnlyUtf8(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
-  const utf8 = new TextDecoder("utf-8", { fatal: true });
-  app.removeContentTypeParser("application/json");
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
-    let text: string;
-    try {
-      text = utf8.decode(body);
-    } catch {
-      done(new RequestError("INVALID_REQUEST", "The body is not UTF-8"));
-      return;
-    }
-    void parse(request, text, done);
-  });
 }

@@ -13,6 +13,7 @@ const HTTP_STATUS = {
   AMBIGUOUS_ID: 400,
   RUN_NOT_FOUND: 404,
   INSTANCE_NOT_FOUND: 404,
+  OPERATION_NOT_FOUND: 404,
   UNKNOWN_EXECUTOR: 422,
   DUPLICATE_EXECUTOR: 500,
   INVALID_ARGUMENT: 422,
@@ -25,8 +26,10 @@ const HTTP_STATUS = {
   INVALID_WINDOW: 422,
   IDEMPOTENCY_KEY_REUSED: 409,
   INVALID_FILTER: 422,
+  EMPTY_FILTER: 400,
   INVALID_TEXT: 422,
   NOT_RETRYABLE: 409,
+  NOT_DEFERRABLE: 409,
   ALREADY_STARTED: 409,
   SCHEDULER_STOPPED: 503,
   DATABASE_UNREACHABLE: 503,
@@ -75,6 +78,9 @@ export interface JudgedError {
   readonly unexpected: boolean;
 }
 
+/** A sentence names what was sent, which may be as long as an address. */
+const LONGEST_DETAIL = 1_000;
+
 export function judgeError(error: unknown): JudgedError {
   if (error instanceof SchedulerError) {
     const code: ErrorCode = error.code;
@@ -87,8 +93,9 @@ export function judgeError(error: unknown): JudgedError {
   return { ...foreseen(500, "INTERNAL", detail), unexpected: true };
 }
 
-function foreseen(status: number, code: string, detail: string): JudgedError {
+function foreseen(status: number, code: string, sentence: string): JudgedError {
   const title = STATUS_CODES[status] ?? "Error";
+  const detail = sentence.length > LONGEST_DETAIL ? `${sentence.slice(0, LONGEST_DETAIL)}…` : sentence;
   return { problem: { type: "about:blank", title, status, code, detail }, unexpected: false };
 }
 

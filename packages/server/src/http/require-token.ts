@@ -17,6 +17,11 @@ declare module "fastify" {
     /** `open`: needs no token. `probe`: and is never refused for being asked too often. Default: needs a token. */
     access?: "open" | "probe";
   }
+
+  interface FastifyRequest {
+    /** Let in by a cookie, which can run out or be taken back. */
+    bySession: boolean;
+  }
 }
 
 /** Generous: a dashboard that opens asks for many things at once. */
@@ -53,6 +58,7 @@ export function requireTokenOn(app: FastifyInstance, token: string, basePath: st
     take(keeper.limits[caller], request, reply);
     if (access === "open" || request.is404) return;
     if (caller === "unknown" || caller === "wrong") refuseUnknown(reply, caller);
+    request.bySession = caller === "by_cookie";
     if (caller === "by_cookie" && !READS.has(request.method)) requireSameOrigin(pageOf(request));
   });
   return loginWith(keeper);

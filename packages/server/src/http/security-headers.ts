@@ -13,6 +13,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 const ALWAYS: Readonly<Record<string, string>> = {
+  // What may be kept says so itself: the files of the dashboard.
+  "cache-control": "no-store",
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

@@ -31,7 +31,13 @@ test("instances, what waits by cause, what runs", () => {
 });
 
 test("a count that stopped at its bound says so", () => {
-  const facts = { countedUpTo: 100, waiting: { RUN_AT: 100, RUN_LIMIT: 3 }, available: 100, running: 99 };
+  const facts = {
+    timeline: 1,
+    countedUpTo: 100,
+    waiting: { RUN_AT: 100, RUN_LIMIT: 3 },
+    available: 100,
+    running: 99,
+  };
 
   expect(overviewLines(overview(facts), [], PLAIN_LOOK).slice(2)).toEqual([
     "◷ pending  103+",
@@ -66,6 +72,7 @@ test("without an instance, that is what there is to say", () => {
 function overview(facts: Partial<Overview>): Overview {
   return {
     computedAt: NOW,
+    timeline: 1,
     countedUpTo: 10_000,
     waiting: {},
     available: 0,

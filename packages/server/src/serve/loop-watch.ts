@@ -20,10 +20,11 @@ const LOOPS = [
   "timer",
   "watcher",
   "pruner",
+  "carrier",
 ] as const;
 
 /** Nobody waits for these: an instance that cannot do them still does its share. */
-const BESIDE: ReadonlySet<string> = new Set(["watcher", "pruner"]);
+const BESIDE: ReadonlySet<string> = new Set(["watcher", "pruner", "carrier"]);
 
 export interface LoopWatch {
   /** For `onEvent`. */

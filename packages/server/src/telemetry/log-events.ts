@@ -40,6 +40,7 @@ const LEVELS: { readonly [Type in SchedulerEvent["type"]]: Level | ((event: Even
   "task_run.rescued": "info",
   "task_run.handed_back": "info",
   "task_run.aborted": "warn",
+  "operation.done": "info",
   "retention.pruned": "debug",
   "slots.stuck": ({ stuck }) => (stuck > 0 ? "error" : "info"),
   "loop.passed": "debug",

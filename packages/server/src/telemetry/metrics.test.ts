@@ -131,6 +131,7 @@ describe("labels", () => {
 const HEALTH: InstanceHealth = { ready: false, problems: ["SLOTS_STUCK"], slots: 4, executing: 3, stuck: 2 };
 const OVERVIEW: Overview = {
   computedAt: new Date(),
+  timeline: 1,
   countedUpTo: 10_000_000,
   waiting: { RUN_AT: 3, RESOURCE_BUSY: 2 },
   available: 5,

@@ -9,19 +9,18 @@ import type { Output } from "../output.ts";
 import { printOne } from "../print.ts";
 import type { AskOptions, ChangeOptions } from "../shared-options.ts";
 import { whoAsks } from "../who-asks.ts";
+import { type BulkOptions, doMany, isBulk, WHICH } from "./bulk.ts";
 import { cancelRun } from "./run-changes.ts";
 
-export interface CancelOptions extends AskOptions, ChangeOptions {
-  readonly run?: string;
-}
+export type CancelOptions = AskOptions & ChangeOptions & BulkOptions;
 
 export async function cancel(
   id: string | undefined,
   options: CancelOptions,
   output: Output,
 ): Promise<ExitCode | undefined> {
-  if ((id === undefined) === (options.run === undefined))
-    throw new UsageError("Give the id of a task or task run, or --run with the id of a run");
+  if (id === undefined && isBulk(options)) return await doMany("cancel", options, output);
+  if ((id === undefined) === (options.run === undefined) || isBulk(options)) throw new UsageError(WHICH);
   return id === undefined
     ? await cancelRun(options.run ?? "", options, output)
     : await cancelOne(taskRunIdOf(id), options, output);

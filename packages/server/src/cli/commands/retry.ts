@@ -7,19 +7,19 @@ import { printOne } from "../print.ts";
 import type { AskOptions, ChangeOptions, WatchOptions } from "../shared-options.ts";
 import { watchTask } from "../watch-task.ts";
 import { whoAsks } from "../who-asks.ts";
+import { type BulkOptions, doMany, isBulk, WHICH } from "./bulk.ts";
 import { retryRun } from "./run-changes.ts";
 
-export interface RetryOptions extends AskOptions, ChangeOptions, WatchOptions {
-  readonly run?: string;
-}
+export type RetryOptions = AskOptions & ChangeOptions & WatchOptions & BulkOptions;
 
 export async function retry(
   id: string | undefined,
   options: RetryOptions,
   output: Output,
 ): Promise<ExitCode | undefined> {
-  if ((id === undefined) === (options.run === undefined))
-    throw new UsageError("Give the id of a task or task run, or --run with the id of a run");
+  if (id === undefined && isBulk(options)) return await doMany("retry", options, output);
+  if ((id === undefined) === (options.run === undefined) || isBulk(options)) throw new UsageError(WHICH);
+  if (options.reason !== undefined) throw new UsageError("--reason is for a filter, such as --status failed");
   if (id === undefined) return await retryRun(options.run ?? "", options, output);
   const given = taskRunIdOf(id);
   const client = await findServer(options);

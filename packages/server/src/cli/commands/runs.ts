@@ -10,6 +10,7 @@ import { UsageError } from "../../usage-error.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { findRunId } from "../find-run.ts";
 import { findServer } from "../find-server.ts";
+import { topicOf } from "../follow-news.ts";
 import type { Output } from "../output.ts";
 import { isTable, listLines, printList, printOne } from "../print.ts";
 import { type AskOptions, isJson, type ListOptions, type WatchOptions } from "../shared-options.ts";
@@ -73,6 +74,7 @@ async function watchList(
           ]),
         ),
       jsonFacts: (runs) => new Map(runs.map((run) => [run.runId, JSON.stringify(run)])),
+      news: { client, topics: [topicOf("runs", query)] },
       again: "signalbox runs list --watch",
     },
     watchWish(options, output),
@@ -141,6 +143,7 @@ async function watchRun(
       endOf: ({ run }) => END[run.status],
       summary: (state) =>
         isJson(options) ? [JSON.stringify(state.run)] : [...lines(state), ...failureLines(state.taskRuns)],
+      news: { client, topics: [`runs/${runId}`, topicOf("task-runs", { runId, limit: TOLD_ONE_BY_ONE })] },
       again: `signalbox runs watch ${runId}`,
     },
     watchWish(options, output),

@@ -1,8 +1,9 @@
-import type { Client, Overview, TaskRun } from "@signalbox/contract";
+import type { Client, Overview, TaskRun, TaskRunQuery } from "@signalbox/contract";
 import { boundedText, overviewLines, pendingText } from "../../render/overview-lines.ts";
 import { safeText } from "../../render/task-name.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
+import { topicOf } from "../follow-news.ts";
 import type { Output } from "../output.ts";
 import { printOne } from "../print.ts";
 import type { AskOptions, WatchOptions } from "../shared-options.ts";
@@ -15,7 +16,7 @@ interface Standing {
   readonly running: readonly TaskRun[];
 }
 
-const RUNNING_SHOWN = 20;
+const RUNNING: TaskRunQuery = { status: ["RUNNING"], limit: 20 };
 
 export async function status(options: StatusOptions, output: Output): Promise<ExitCode | undefined> {
   const client = await findServer(options);
@@ -30,10 +31,7 @@ export async function status(options: StatusOptions, output: Output): Promise<Ex
 }
 
 async function readStanding(client: Client): Promise<Standing> {
-  const [overview, running] = await Promise.all([
-    client.overview(),
-    client.listTaskRuns({ status: ["RUNNING"], limit: RUNNING_SHOWN }),
-  ]);
+  const [overview, running] = await Promise.all([client.overview(), client.listTaskRuns(RUNNING)]);
   return { overview, running: running.taskRuns };
 }
 
@@ -44,6 +42,7 @@ async function watchStatus(client: Client, options: StatusOptions, output: Outpu
       lines: ({ overview, running }) => overviewLines(overview, running, output.look),
       facts: ({ overview }) => standingFacts(overview),
       jsonFacts: ({ overview }) => jsonStanding(overview),
+      news: { client, topics: ["overview", topicOf("task-runs", RUNNING)] },
       again: "signalbox status --watch",
     },
     watchWish(options, output),

@@ -8,6 +8,7 @@ import { UsageError } from "../../usage-error.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { findRunId } from "../find-run.ts";
 import { findServer } from "../find-server.ts";
+import { topicOf } from "../follow-news.ts";
 import { taskRunIdOf } from "../id-argument.ts";
 import type { Output } from "../output.ts";
 import { isTable, listLines, printList, printOne } from "../print.ts";
@@ -62,6 +63,7 @@ async function watchList(
         return new Map(taskRuns.map(({ taskRunId }, index) => [taskRunId, lines[index] ?? ""]));
       },
       jsonFacts: (taskRuns) => new Map(taskRuns.map((each) => [each.taskRunId, JSON.stringify(each)])),
+      news: { client, topics: [topicOf("task-runs", query)] },
       again: "signalbox task list --watch",
     },
     watchWish(options, output),

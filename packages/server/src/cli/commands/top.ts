@@ -1,4 +1,4 @@
-import type { Client, Overview, TaskRun } from "@signalbox/contract";
+import type { Client, Overview, TaskRun, TaskRunQuery } from "@signalbox/contract";
 import { overviewLines } from "../../render/overview-lines.ts";
 import { alignColumns } from "../../render/table.ts";
 import { safeText, shortId } from "../../render/task-name.ts";
@@ -6,6 +6,7 @@ import { aboutText, statusSince } from "../../render/task-run-columns.ts";
 import { sinceText } from "../../render/time.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
+import { topicOf } from "../follow-news.ts";
 import type { Output } from "../output.ts";
 import type { AskOptions, WatchOptions } from "../shared-options.ts";
 import { watch, watchWish } from "../watch.ts";
@@ -19,7 +20,8 @@ interface Standing {
   readonly waiting: readonly TaskRun[];
 }
 
-const SHOWN = 100;
+const RUNNING: TaskRunQuery = { status: ["RUNNING"], limit: 100 };
+const WAITING: TaskRunQuery = { status: ["PENDING"], limit: 100 };
 
 /** The whole cluster as it moves, until Ctrl-C. */
 export async function top(options: TopOptions, output: Output): Promise<ExitCode> {
@@ -30,6 +32,7 @@ export async function top(options: TopOptions, output: Output): Promise<ExitCode
       lines: (standing) => topLines(standing, output),
       facts: ({ overview }) => standingFacts(overview),
       jsonFacts: ({ overview }) => jsonStanding(overview),
+      news: { client, topics: ["overview", topicOf("task-runs", RUNNING), topicOf("task-runs", WAITING)] },
       again: "signalbox top",
     },
     watchWish(options, output),
@@ -39,8 +42,8 @@ export async function top(options: TopOptions, output: Output): Promise<ExitCode
 async function readStanding(client: Client): Promise<Standing> {
   const [overview, running, waiting] = await Promise.all([
     client.overview(),
-    client.listTaskRuns({ status: ["RUNNING"], limit: SHOWN }),
-    client.listTaskRuns({ status: ["PENDING"], limit: SHOWN }),
+    client.listTaskRuns(RUNNING),
+    client.listTaskRuns(WAITING),
   ]);
   return { overview, running: running.taskRuns, waiting: waiting.taskRuns };
 }

@@ -5,6 +5,7 @@ import { safeText } from "../../render/task-name.ts";
 import { waitingLines } from "../../render/waiting-lines.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { findServer } from "../find-server.ts";
+import { topicOf } from "../follow-news.ts";
 import { taskRunIdOf } from "../id-argument.ts";
 import type { Output } from "../output.ts";
 import { isTable, printList, printOne } from "../print.ts";
@@ -78,6 +79,7 @@ async function watchAll(client: Client, options: WhyOptions, output: Output): Pr
             `${taskId}  ${safeText(title)}  ${blockedOn ?? "NOT_EVALUATED"}`,
           ]),
         ),
+      news: { client, topics: [topicOf("task-runs", { status: "PENDING", limit: LISTED_AT_MOST })] },
       again: "signalbox why --watch",
     },
     watchWish(options, output),

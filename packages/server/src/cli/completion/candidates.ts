@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 /** What kind of name an argument is; asked of the server. */
-export type Named = "task" | "run" | "queue" | "resource" | "instance";
+export type Named = "task" | "run" | "operation" | "queue" | "resource" | "instance";
 
 export interface NextWord {
   readonly candidates: readonly Candidate[];
@@ -82,10 +82,12 @@ function ofArgument(command: Command, index: number): NextWord {
   return { candidates, named: namedOf(command, argument.name()) };
 }
 
+const GROUP_IDS: Readonly<Record<string, Named>> = { runs: "run", operation: "operation" };
+
 /** By the words with which commands declare their arguments. */
 function namedOf(command: Command, argument: string): Named | null {
   const group = command.parent?.name() ?? "";
-  if (argument === "id") return group === "runs" ? "run" : "task";
+  if (argument === "id") return GROUP_IDS[group] ?? "task";
   if (argument === "name" && (group === "queue" || group === "resource")) return group;
   return argument === "instance" ? "instance" : null;
 }

@@ -29,6 +29,11 @@ const READ: Readonly<Record<Named, (client: Client, typed: string) => Promise<re
       value: runId,
       about: `${title} (${status.toLowerCase()})`,
     })),
+  operation: async (client) =>
+    (await client.listOperations({ limit: OFFERED })).operations.map(({ operationId, verb, status }) => ({
+      value: operationId,
+      about: `${verb} (${status.toLowerCase()})`,
+    })),
   queue: async (client) =>
     (await client.listQueues()).queues.map(({ queue, waiting }) => ({
       value: queue,

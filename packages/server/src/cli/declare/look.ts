@@ -57,7 +57,11 @@ export function declareLogs(command: Command, tools: Tools): void {
 export function declareTop(command: Command, tools: Tools): void {
   withAsking(command)
     .description("the whole cluster as it moves, until Ctrl-C")
-    .option("--interval <length>", "how often to look (default: 1s)", lengthMs)
+    .option(
+      "--interval <length>",
+      "how often to look where the server tells nothing by itself (default: 1s)",
+      lengthMs,
+    )
     .action(
       acts(tools, async (_, options: TopOptions, output) => {
         const { top } = await import("../commands/top.ts");

@@ -1,8 +1,9 @@
-/** `enqueue`, `cancel` and `retry`, which are also there as `task cancel` and `task retry`; `task list` and `show`. */
+/** `enqueue`, `cancel` and `retry`, which are also there as `task cancel` and `task retry`; `task list`, `show` and `defer`. */
 
 import type { Command } from "commander";
 import { acts, type Tools } from "../action.ts";
 import type { CancelOptions } from "../commands/cancel.ts";
+import type { DeferOptions } from "../commands/defer.ts";
 import type { EnqueueOptions } from "../commands/enqueue.ts";
 import type { RetryOptions } from "../commands/retry.ts";
 import type { TaskListOptions, TaskShowOptions } from "../commands/task.ts";
@@ -12,10 +13,12 @@ import {
   names,
   wholeNumber,
   withAsking,
+  withDryRun,
   withList,
   withReason,
   withWatch,
 } from "../shared-options.ts";
+import { withFilter } from "./operations.ts";
 
 const ID = "a task or task run: its id, the beginning of it, or the address of its page";
 
@@ -56,8 +59,8 @@ export function declareEnqueue(command: Command, tools: Tools): void {
 }
 
 export function declareCancel(command: Command, tools: Tools): void {
-  withAsking(withReason(command))
-    .description("cancel a task, or ask it to stop where it runs")
+  withAsking(withFilter(withReason(command)))
+    .description("cancel a task, or ask it to stop where it runs; with a filter, all that it fits")
     .argument("[id]", ID)
     .option("--run <id>", "all that is open of this run")
     .action(
@@ -69,11 +72,11 @@ export function declareCancel(command: Command, tools: Tools): void {
 }
 
 export function declareRetry(command: Command, tools: Tools): void {
-  withAsking(withWatch(command))
-    .description("try a task again that failed or was canceled")
+  withAsking(withFilter(withDryRun(withWatch(command))))
+    .description("try a task again that failed or was canceled; with a filter, all that it fits")
     .argument("[id]", ID)
     .option("--run <id>", "all that failed of this run")
-    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--reason <text>", "with a filter: why, for those who wonder later")
     .action(
       acts(tools, async ([id], options: RetryOptions, output) => {
         const { retry } = await import("../commands/retry.ts");
@@ -96,6 +99,19 @@ export function declareTask(group: Command, tools: Tools): void {
     );
   declareCancel(group.command("cancel"), tools);
   declareRetry(group.command("retry"), tools);
+  withAsking(withReason(group.command("defer")))
+    .description("give a task run that has not started another run time")
+    .argument("<id>", ID)
+    .requiredOption(
+      "--until <when>",
+      "an instant such as 2026-11-16T12:00:00Z, or +30s, +5m, +2h, +1d from now",
+    )
+    .action(
+      acts(tools, async ([id = ""], options: DeferOptions, output) => {
+        const { taskDefer } = await import("../commands/defer.ts");
+        return await taskDefer(id, options, output);
+      }),
+    );
 }
 
 function declareTaskList(command: Command, tools: Tools): void {

@@ -1,9 +1,10 @@
-/** Cancel and retry: one by its id, a whole run, or all that a filter names. */
+/** Cancel, retry and defer: one by its id, a whole run, or all that a filter names. */
 
 import {
   type CancelMany,
   cancelManySchema,
   cancelRequestSchema,
+  deferRequestSchema,
   type RetryMany,
   retryManySchema,
   retryRequestSchema,
@@ -25,6 +26,10 @@ export function addInterventionRoutes(app: FastifyInstance, scheduler: ApiSchedu
   app.post<ById>("/api/v1/task-runs/:id/retry", async ({ params, body }) =>
     scheduler.retry(params.id, readRequest(retryRequestSchema, "body", body ?? {})),
   );
+  app.post<ById>("/api/v1/task-runs/:id/defer", async ({ params, body }) => {
+    const { runAt, ...rest } = readRequest(deferRequestSchema, "body", body);
+    return await scheduler.defer(params.id, runAt === undefined ? rest : { ...rest, runAt: new Date(runAt) });
+  });
   app.post<ById>("/api/v1/runs/:id/cancel", async ({ params, body }) =>
     // Ids are branded where they are minted; what a client sends is looked up as it is.
     scheduler.cancelRun(params.id as RunId, readRequest(cancelRequestSchema, "body", body ?? {})),

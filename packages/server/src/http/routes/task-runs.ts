@@ -7,6 +7,7 @@ import {
 import type { RunId, TaskRunFilter, TaskRunId, TaskSpec } from "@signalbox/core";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ApiScheduler } from "../api-scheduler.ts";
+import { idempotencyKeyOf } from "../idempotency-key.ts";
 import { readRequest } from "../read-request.ts";
 
 interface ById {
@@ -28,20 +29,15 @@ function isMany(body: unknown): boolean {
 }
 
 function createOne(scheduler: ApiScheduler, { body, headers }: FastifyRequest) {
-  return scheduler.enqueue(specOf(readRequest(taskSpecSchema, "body", body)), keyOf(headers));
+  return scheduler.enqueue(specOf(readRequest(taskSpecSchema, "body", body)), idempotencyKeyOf(headers));
 }
 
 function createMany(scheduler: ApiScheduler, { body, headers }: FastifyRequest) {
   const { tasks, run } = readRequest(createTasksSchema, "body", body);
   return scheduler.enqueueMany(tasks.map(specOf), {
     ...(run === undefined ? {} : { run }),
-    ...keyOf(headers),
+    ...idempotencyKeyOf(headers),
   });
-}
-
-function keyOf(headers: FastifyRequest["headers"]): { readonly idempotencyKey?: string } {
-  const key = headers["idempotency-key"];
-  return typeof key === "string" ? { idempotencyKey: key } : {};
 }
 
 function specOf({ runAt, ...rest }: TaskSpecJson): TaskSpec {

@@ -4,6 +4,7 @@
  */
 
 import { problemSchema } from "@signalbox/contract";
+import { SchedulerError } from "@signalbox/core";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { judgeError, RequestError } from "../problem.ts";
 import { openConnection, type StreamConnection } from "./connection.ts";
@@ -14,6 +15,12 @@ import { type Topic, topicsOf } from "./topic.ts";
 const MOST_STREAMS = 500;
 /** Each costs a few statements a second, however many follow it. */
 const MOST_READ = 500;
+/** A cookie can be taken back or run out, and a stream asks once: so it is asked again from time to time. */
+const LONGEST_BY_SESSION_MS = 300_000;
+
+/** More than a list may take. */
+const LONGEST_LOOK_MS = 10_000;
+const TOO_LONG = { withinMs: LONGEST_LOOK_MS, remedy: "it is asked again" };
 
 interface StreamDeps {
   readonly serverId: string;
@@ -27,7 +34,7 @@ export function addStream(app: FastifyInstance, { serverId, routes }: StreamDeps
   // Not for HEAD, which would wait for the end of what has none.
   app.get("/api/v1/stream", { exposeHeadRoute: false }, (request, reply) => {
     const { topic } = request.query as { readonly topic?: unknown };
-    const topics = topicsOf(topic);
+    const { topics, refused } = topicsOf(topic);
     if (open.size >= MOST_STREAMS || reader.countWith(topics) > MOST_READ) {
       const sentence = `This server has ${MOST_STREAMS} streams open, or reads ${MOST_READ} topics; ask another`;
       throw new RequestError("TOO_MANY_STREAMS", sentence);
@@ -35,8 +42,11 @@ export function addStream(app: FastifyInstance, { serverId, routes }: StreamDeps
     const out = begin(reply);
     const connection = openConnection(out, { serverTime: new Date().toISOString(), serverId });
     open.add(connection);
+    for (const { name, refusal } of refused) connection.tellTrouble(name, judgeError(refusal).problem);
     const leave = reader.watch(topics, connection.tell);
+    const timer = request.bySession ? setTimeout(connection.renew, LONGEST_BY_SESSION_MS) : undefined;
     out.once("close", () => {
+      clearTimeout(timer);
       leave();
       open.delete(connection);
       connection.end();
@@ -65,8 +75,18 @@ function begin(reply: FastifyReply): FastifyReply["raw"] {
   return raw;
 }
 
-/** Never rejects: nobody could be told, and the next look may do better. */
+/** Never rejects, and never goes on for ever: a page that is told nothing would take what it shows for the present. */
 async function ask(routes: FastifyInstance, topic: Topic): Promise<Look> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Look>((resolve) => {
+    timer = setTimeout(() => resolve(troubleOf(new SchedulerError("TOO_SLOW", TOO_LONG))), LONGEST_LOOK_MS);
+  });
+  const look = await Promise.race([answerOf(routes, topic), late]);
+  clearTimeout(timer);
+  return look;
+}
+
+async function answerOf(routes: FastifyInstance, topic: Topic): Promise<Look> {
   try {
     const { statusCode, payload } = await routes.inject({ url: topic.url });
     if (statusCode < 400) {
@@ -74,6 +94,10 @@ async function ask(routes: FastifyInstance, topic: Topic): Promise<Look> {
     }
     return { kind: "trouble", problem: problemSchema.parse(JSON.parse(payload)) };
   } catch (error) {
-    return { kind: "trouble", problem: judgeError(error).problem };
+    return troubleOf(error);
   }
+}
+
+function troubleOf(error: unknown): Look {
+  return { kind: "trouble", problem: judgeError(error).problem };
 }

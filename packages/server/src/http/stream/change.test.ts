@@ -3,8 +3,8 @@ import { changeOf, type Known } from "./change.ts";
 import { topicsOf } from "./topic.ts";
 
 const AT = "2026-11-17T12:00:00.000Z";
-const [overview] = topicsOf("overview");
-const [list] = topicsOf("task-runs?limit=3");
+const [overview] = topicsOf("overview").topics;
+const [list] = topicsOf("task-runs?limit=3").topics;
 if (overview === undefined || list === undefined) throw new Error("these are topics");
 
 describe("an answer without rows", () => {

@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const HELLO = { serverTime: "2026-11-17T12:00:00.000Z", serverId: "server-1" };
-const [overview] = topicsOf("overview");
+const [overview] = topicsOf("overview").topics;
 if (overview === undefined) throw new Error("this is a topic");
 
 const read = (body: unknown): Look => ({

@@ -1,7 +1,7 @@
 /** One client of the stream: what it is told, and when it can take more. */
 
 import type { Writable } from "node:stream";
-import type { StreamHello, StreamTrouble } from "@signalbox/contract";
+import type { Problem, StreamHello, StreamTrouble } from "@signalbox/contract";
 import { changeOf, type Known } from "./change.ts";
 import type { Look } from "./reader.ts";
 import type { Topic } from "./topic.ts";
@@ -13,6 +13,10 @@ const MOST_UNSENT_BYTES = 256 * 1024;
 
 export interface StreamConnection {
   readonly tell: (topic: Topic, look: Look) => void;
+  /** Once for each text of it. */
+  readonly tellTrouble: (topic: string, problem: Problem) => void;
+  /** Ends it, and says that the client may open another. */
+  readonly renew: () => void;
   readonly end: () => void;
 }
 
@@ -27,15 +31,16 @@ export function openConnection(out: Writable, hello: StreamHello): StreamConnect
     if (!out.writableEnded && !out.destroyed) out.write(text);
   };
 
+  const tellTrouble = (topic: string, problem: Problem): void => {
+    const event: StreamTrouble = { topic, problem };
+    const text = JSON.stringify(event);
+    if (troubled.get(topic) === text) return;
+    troubled.set(topic, text);
+    write(`event: trouble\ndata: ${text}\n\n`);
+  };
+
   const tellNow = (topic: Topic, look: Look): void => {
-    if (look.kind === "trouble") {
-      const event: StreamTrouble = { topic: topic.name, problem: look.problem };
-      const text = JSON.stringify(event);
-      if (troubled.get(topic.name) === text) return;
-      troubled.set(topic.name, text);
-      write(`event: trouble\ndata: ${text}\n\n`);
-      return;
-    }
+    if (look.kind === "trouble") return tellTrouble(topic.name, look.problem);
     // After a trouble also what has not changed is said again: it is good news.
     const wasTroubled = troubled.delete(topic.name);
     const change = changeOf(topic, look.reading, wasTroubled ? null : (known.get(topic.name) ?? null));
@@ -60,12 +65,18 @@ export function openConnection(out: Writable, hello: StreamHello): StreamConnect
   // A client that is gone is told of by the end of its connection.
   out.on("error", () => {});
   write(`retry: 1000\nevent: hello\ndata: ${JSON.stringify(hello)}\n\n`);
+  const end = (): void => {
+    clearInterval(heartbeat);
+    out.off("drain", catchUp);
+    out.end();
+  };
   return {
     tell,
-    end: () => {
-      clearInterval(heartbeat);
-      out.off("drain", catchUp);
-      out.end();
+    tellTrouble,
+    renew: () => {
+      write("event: renew\ndata: {}\n\n");
+      end();
     },
+    end,
   };
 }

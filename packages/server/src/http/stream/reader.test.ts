@@ -16,9 +16,9 @@ test("a topic is read once for all who watch it, at its pace, and not at all whe
   const told: string[] = [];
   const watcher = (who: string) => (_: Topic, look: Look) =>
     void told.push(`${who} ${look.kind === "read" ? look.reading.text : "?"}`);
-  const leaveA = reader.watch(topicsOf("overview"), watcher("a"));
+  const leaveA = reader.watch(topicsOf("overview").topics, watcher("a"));
   await vi.advanceTimersByTimeAsync(0);
-  const leaveB = reader.watch(topicsOf("overview"), watcher("b"));
+  const leaveB = reader.watch(topicsOf("overview").topics, watcher("b"));
   expect(told).toEqual(["a 1", "b 1"]);
 
   await vi.advanceTimersByTimeAsync(1_000);
@@ -40,7 +40,7 @@ test("a slow answer is waited for before the next question", async () => {
       answer = resolve;
     });
   });
-  const leave = reader.watch(topicsOf("overview"), () => {});
+  const leave = reader.watch(topicsOf("overview").topics, () => {});
   await vi.advanceTimersByTimeAsync(60_000);
   expect(asked).toBe(1);
   answer(read("1"));
@@ -55,8 +55,8 @@ test("after an answer that took long it rests as long, and topics are counted on
     asked += 1;
     return await new Promise<Look>((resolve) => setTimeout(() => resolve(read("1")), 5_000));
   });
-  const leave = reader.watch(topicsOf(["overview", "rules"]), () => {});
-  expect(reader.countWith(topicsOf(["rules", "queues"]))).toBe(3);
+  const leave = reader.watch(topicsOf(["overview", "rules"]).topics, () => {});
+  expect(reader.countWith(topicsOf(["rules", "queues"]).topics)).toBe(3);
   await vi.advanceTimersByTimeAsync(9_900);
   expect(asked).toBe(2);
   await vi.advanceTimersByTimeAsync(200);
@@ -69,7 +69,7 @@ test("who left while a question was under way is told nothing", async () => {
   let answer: (look: Look) => void = () => {};
   const reader = createTopicReader(async () => await new Promise<Look>((resolve) => (answer = resolve)));
   const told: Look[] = [];
-  const leave = reader.watch(topicsOf("overview"), (_, look) => void told.push(look));
+  const leave = reader.watch(topicsOf("overview").topics, (_, look) => void told.push(look));
   leave();
   answer(read("1"));
   await vi.advanceTimersByTimeAsync(5_000);

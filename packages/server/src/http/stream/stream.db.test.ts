@@ -132,6 +132,24 @@ test("what cannot be read is a trouble of its topic, and no other's", async () =
   expect(change).toMatchObject({ topic: "overview", body: { available: 0 } });
 });
 
+test("a topic that is none is a trouble of its own beside others, which go on", async () => {
+  const stream = follow(["metrics", "overview"]);
+  const trouble = await stream.until(
+    (event): event is Extract<StreamEvent, { kind: "trouble" }> => event.kind === "trouble",
+  );
+
+  expect(trouble).toMatchObject({ topic: "metrics", problem: { status: 400, code: "INVALID_REQUEST" } });
+  await stream.until((event): event is StreamEvent => event.kind === "change");
+});
+
+test("one that is given up before it has begun ends without an error", async () => {
+  const end = new AbortController();
+  const events = client.watch(["overview"], { signal: end.signal })[Symbol.asyncIterator]();
+  end.abort();
+
+  await expect(events.next()).resolves.toMatchObject({ done: true });
+});
+
 test("there is nothing to ask by HEAD, which would wait for an end", async () => {
   const response = await fetch(`${client.baseUrl}/api/v1/stream?topic=overview`, { method: "HEAD" });
   expect(response.status).toBe(404);

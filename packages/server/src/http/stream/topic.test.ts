@@ -19,7 +19,7 @@ test.each([
   "resources/orders%2Fprod",
   "resources/.hidden",
 ])("%s can be watched", (name) => {
-  expect(topicsOf(name)).toMatchObject([{ name, url: `/api/v1/${name}` }]);
+  expect(topicsOf(name).topics).toMatchObject([{ name, url: `/api/v1/${name}` }]);
 });
 
 test.each([
@@ -40,10 +40,20 @@ test.each([
 });
 
 test("each counts once, and there is an end to them", () => {
-  expect(topicsOf(["overview", "rules", "overview"]).map(({ name }) => name)).toEqual(["overview", "rules"]);
+  expect(topicsOf(["overview", "rules", "overview"]).topics.map(({ name }) => name)).toEqual([
+    "overview",
+    "rules",
+  ]);
   const many = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `runs/${n}`);
-  expect(topicsOf(many(20))).toHaveLength(20);
+  expect(topicsOf(many(20)).topics).toHaveLength(20);
   expect(() => topicsOf(many(21))).toThrow("topic: at most 20 in one stream");
   expect(() => topicsOf(undefined)).toThrow("topic: give at least one");
   expect(() => topicsOf(`runs/${"x".repeat(1_000)}`)).toThrow("at most 1000 characters");
+});
+
+test("one that cannot be watched does not keep the others from it", () => {
+  const { topics, refused } = topicsOf(["overview", "metrics", "rules"]);
+
+  expect(topics.map(({ name }) => name)).toEqual(["overview", "rules"]);
+  expect(refused).toMatchObject([{ name: "metrics", refusal: { code: "INVALID_REQUEST" } }]);
 });

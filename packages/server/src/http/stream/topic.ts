@@ -29,6 +29,9 @@ const WATCHABLE: readonly Watchable[] = [
   { path: new RegExp(`^task-runs/${ID}$`), everyMs: OFTEN_MS },
   { path: new RegExp(`^task-runs/${ID}/explanation$`), everyMs: SELDOM_MS },
   { path: new RegExp(`^task-runs/${ID}/attempts(?:\\?|$)`), everyMs: SELDOM_MS },
+  { path: /^operations(?:\?|$)/, everyMs: SELDOM_MS, rows: { member: "operations", id: "operationId" } },
+  { path: new RegExp(`^operations/${ID}$`), everyMs: OFTEN_MS },
+  { path: new RegExp(`^operations/${ID}/items(?:\\?|$)`), everyMs: SELDOM_MS },
   { path: /^runs(?:\?|$)/, everyMs: OFTEN_MS, rows: { member: "runs", id: "runId" } },
   { path: new RegExp(`^runs/${ID}$`), everyMs: SELDOM_MS },
   { path: /^(?:overview|rules|queues|instances)$/, everyMs: SELDOM_MS },
@@ -47,25 +50,44 @@ export interface Topic {
   readonly rows: RowsOf | null;
 }
 
-/** Each once, in the given order. */
-export function topicsOf(given: unknown): readonly Topic[] {
-  const names = [...new Set(Array.isArray(given) ? given : [given])].filter((name) => name !== undefined);
-  if (names.length === 0) throw refused("topic: give at least one, such as ?topic=overview");
-  if (names.length > MOST_TOPICS) throw refused(`topic: at most ${MOST_TOPICS} in one stream`);
-  return names.map(topicOf);
+/** What a client named that cannot be watched, and why. */
+interface RefusedTopic {
+  readonly name: string;
+  readonly refusal: RequestError;
 }
 
-function topicOf(name: unknown): Topic {
-  if (typeof name !== "string" || name.length > LONGEST_TOPIC) {
-    throw refused(`topic: needs text of at most ${LONGEST_TOPIC} characters`);
+export interface AskedTopics {
+  /** Each once, in the given order. */
+  readonly topics: readonly Topic[];
+  /** The stream goes on without these, and says so. */
+  readonly refused: readonly RefusedTopic[];
+}
+
+/** Throws where nothing is left to watch: of one bad topic among others its client is told in the stream. */
+export function topicsOf(given: unknown): AskedTopics {
+  const names = [...new Set(Array.isArray(given) ? given : [given])].filter((name) => name !== undefined);
+  if (names.length === 0) throw refusal("topic: give at least one, such as ?topic=overview");
+  if (names.length > MOST_TOPICS) throw refusal(`topic: at most ${MOST_TOPICS} in one stream`);
+  const judged = names.map(String).map((name) => topicOf(name));
+  const topics = judged.filter((each) => "url" in each);
+  const refused = judged.filter((each) => "refusal" in each);
+  const [first] = refused;
+  if (topics.length === 0 && first !== undefined) throw first.refusal;
+  return { topics, refused };
+}
+
+function topicOf(name: string): Topic | RefusedTopic {
+  if (name.length > LONGEST_TOPIC) {
+    return { name, refusal: refusal(`topic: needs text of at most ${LONGEST_TOPIC} characters`) };
   }
   const found = WATCHABLE.find(({ path }) => path.test(name));
   if (found === undefined || LEADS_ELSEWHERE.test(name)) {
-    throw refused(`topic: ${JSON.stringify(name)} cannot be watched; the API's page says what can`);
+    const sentence = `topic: ${JSON.stringify(name)} cannot be watched; the API's page says what can`;
+    return { name, refusal: refusal(sentence) };
   }
   return { name, url: `/api/v1/${name}`, everyMs: found.everyMs, rows: found.rows ?? null };
 }
 
-function refused(sentence: string): RequestError {
+function refusal(sentence: string): RequestError {
   return new RequestError("INVALID_REQUEST", sentence);
 }
