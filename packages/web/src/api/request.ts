@@ -19,10 +19,19 @@ export async function readPath(path: string, signal?: AbortSignal): Promise<unkn
   return await ask(path, signal === undefined ? {} : { signal });
 }
 
-export async function change(method: ChangeMethod, path: string, body: unknown): Promise<unknown> {
+/** With a key it is done once, however often it is sent. */
+export async function change(
+  method: ChangeMethod,
+  path: string,
+  body: unknown,
+  idempotencyKey?: string,
+): Promise<unknown> {
   // The API reads no body that is said to be JSON and is empty.
   if (body === undefined) return await ask(path, { method });
-  const headers = { "content-type": "application/json" };
+  const headers = {
+    "content-type": "application/json",
+    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+  };
   return await ask(path, { method, headers, body: JSON.stringify(body) });
 }
 

@@ -12,9 +12,8 @@ interface About {
 /** Says in words where one is about to press a button. An older server says nothing, and then nothing is shown. */
 export function EnvironmentBadge() {
   const about = useAbout();
-  if (about === undefined) return null;
-  const name = about.environmentName ?? (about.mode === "dev" ? "DEV" : null);
-  if (name === null) return null;
+  const name = environmentOf(about);
+  if (about === undefined || name === null) return null;
   return (
     <span
       className="max-w-[40vw] truncate rounded-md border-2 border-pending px-2 text-sm font-bold text-pending"
@@ -23,6 +22,15 @@ export function EnvironmentBadge() {
       {name}
     </span>
   );
+}
+
+/** Null: nobody has given it a name. */
+export function useEnvironment(): string | null {
+  return environmentOf(useAbout());
+}
+
+function environmentOf(about: About | undefined): string | null {
+  return about?.environmentName ?? (about?.mode === "dev" ? "DEV" : null);
 }
 
 function useAbout(): About | undefined {

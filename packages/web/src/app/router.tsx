@@ -36,6 +36,15 @@ const taskRun = createRoute({
   ),
 });
 
+const operation = createRoute({
+  getParentRoute: () => root,
+  path: "/operations/$operationId",
+  component: lazyRouteComponent(
+    async () => await import("../features/operations/operation-page.tsx"),
+    "OperationPage",
+  ),
+});
+
 const resources = createRoute({
   getParentRoute: () => root,
   path: "/resources",
@@ -74,7 +83,16 @@ const preferences = createRoute({
   ),
 });
 
-const routeTree = root.addChildren([overview, taskRuns, taskRun, resources, resource, cluster, preferences]);
+const routeTree = root.addChildren([
+  overview,
+  taskRuns,
+  taskRun,
+  operation,
+  resources,
+  resource,
+  cluster,
+  preferences,
+]);
 
 export function createAppRouter() {
   return createRouter({

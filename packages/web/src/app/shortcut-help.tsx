@@ -1,5 +1,7 @@
 import { useEffect, useRef } from "react";
 import { type MessageId, useWords } from "../shared/i18n/use-words.ts";
+import { StatusBadge } from "../shared/ui/status-badge.tsx";
+import { STATUSES } from "../shared/ui/status-icon.tsx";
 
 const KEYS: readonly { readonly keys: string; readonly does: MessageId }[] = [
   { keys: "?", does: "shortcuts.title" },
@@ -48,6 +50,14 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
         ))}
       </dl>
       <p className="mt-4 text-sm text-muted">{words("shortcuts.note")}</p>
+      <h3 className="mt-4">{words("shortcuts.statuses")}</h3>
+      <ul className="mt-2 grid grid-cols-2 gap-y-1.5">
+        {STATUSES.map((status) => (
+          <li key={status}>
+            <StatusBadge status={status} />
+          </li>
+        ))}
+      </ul>
       <div className="mt-4 text-end">
         <button type="button" className="btn" autoFocus onClick={onClose}>
           {words("action.close")}

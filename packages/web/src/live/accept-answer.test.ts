@@ -24,6 +24,17 @@ describe("a row", () => {
     });
   });
 
+  test("of a smaller version is taken once another server of the database answers: the greater one was lost", () => {
+    const accept = createAcceptance();
+    accept({ timeline: 1 });
+    accept({ taskRunId: "a", status: "DONE", rowVersion: 5 });
+    accept({ timeline: 2 });
+
+    expect(accept({ taskRunId: "a", status: "RUNNING", rowVersion: 4 })).toMatchObject({ status: "RUNNING" });
+    accept({ timeline: 2 });
+    expect(accept({ taskRunId: "a", status: "PENDING", rowVersion: 3 })).toMatchObject({ status: "RUNNING" });
+  });
+
   test("of the same version is taken: where it is parked changes without it", () => {
     const accept = createAcceptance();
     accept({ taskRunId: "a", rowVersion: 1, blockedOn: null });

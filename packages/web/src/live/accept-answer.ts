@@ -13,8 +13,16 @@ const REMEMBERED = 20_000;
 
 export type AcceptAnswer = (body: unknown) => unknown;
 
+/** Of answers that tell it. Another one: a standby was promoted, and commits of the old primary may be lost. */
+export function timelineIn(body: unknown): number | null {
+  if (!isObject(body)) return null;
+  const { timeline } = body;
+  return typeof timeline === "number" ? timeline : null;
+}
+
 export function createAcceptance(): AcceptAnswer {
   const newest = new Map<string, Versioned>();
+  let timeline: number | null = null;
 
   const acceptRow = (row: Versioned, id: string): Versioned => {
     const known = newest.get(id);
@@ -40,7 +48,13 @@ export function createAcceptance(): AcceptAnswer {
       Object.entries(value).map(([name, member]) => [name, Array.isArray(member) ? accept(member) : member]),
     );
   };
-  return accept;
+  return (body) => {
+    const told = timelineIn(body);
+    // Versions of rows are of one timeline: on another one a smaller version may be the newer one.
+    if (told !== null && timeline !== null && told !== timeline) newest.clear();
+    timeline = told ?? timeline;
+    return accept(body);
+  };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

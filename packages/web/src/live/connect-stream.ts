@@ -9,7 +9,11 @@ import { createStream, type Listener } from "./stream.ts";
 export type WantTopics = (topics: readonly string[]) => void;
 
 const REPEAT_MS = 30_000;
-const NAME = "signalbox.stream";
+
+/** By its address: two servers below different paths of one host are two. */
+function nameOf(url: string): string {
+  return `signalbox.stream ${url}`;
+}
 
 export function connectStream(url: string, listener: Listener): WantTopics {
   if (typeof SharedWorker !== "undefined") return throughWorker(url, listener);
@@ -21,7 +25,7 @@ export function connectStream(url: string, listener: Listener): WantTopics {
 function throughWorker(url: string, listener: Listener): WantTopics {
   const worker = new SharedWorker(new URL("./stream-worker.ts", import.meta.url), {
     type: "module",
-    name: NAME,
+    name: nameOf(url),
   });
   worker.port.addEventListener("message", ({ data }: MessageEvent<StreamNews>) => listener(data));
   worker.port.start();
@@ -41,7 +45,7 @@ interface ToTab {
 /** Whoever has the lock holds the stream, for itself as well; when its tab goes, the next one gets the lock. */
 function throughLeader(url: string, listener: Listener): WantTopics {
   const own = `${Date.now()}-${Math.random()}`;
-  const channel = new BroadcastChannel(NAME);
+  const channel = new BroadcastChannel(nameOf(url));
   const say = (message: FromTab | ToTab | "leading"): void => channel.postMessage(message);
   let lead: ((message: FromTab) => void) | null = null;
   let wanted: TabRequest | null = null;
@@ -58,7 +62,7 @@ function throughLeader(url: string, listener: Listener): WantTopics {
       if (data.to === own) listener(data.news);
     } else lead?.(data);
   });
-  void navigator.locks.request(NAME, async () => {
+  void navigator.locks.request(nameOf(url), async () => {
     const stream = createStream(url);
     const listeners = new Map<string, Listener>([[own, listener]]);
     lead = ({ from, request }) => {

@@ -9,6 +9,7 @@ import { setLiveState } from "./live-state.ts";
 import type { StreamNews } from "./messages.ts";
 import { createPoller } from "./poller.ts";
 import { createTopicCache, type TopicCache, topicKey } from "./topic-cache.ts";
+import { createTroubles, type Troubles } from "./troubles.ts";
 
 const SETTLE_MS = 50;
 
@@ -20,7 +21,8 @@ export interface LiveData {
 }
 
 export function createLiveData(queries: QueryClient): LiveData {
-  const cache = createTopicCache(queries);
+  const troubles = createTroubles();
+  const cache = createTopicCache(queries, troubles);
   let covered: ReadonlySet<string> = new Set();
   let paused = false;
   let want: WantTopics | undefined;
@@ -31,6 +33,7 @@ export function createLiveData(queries: QueryClient): LiveData {
     timer = setTimeout(() => {
       want ??= connectStream(apiUrl("stream"), take);
       want(active());
+      setLiveState({ trouble: troubles.keep(followers.topics()) });
       poller.wake();
     }, SETTLE_MS);
   };
@@ -45,7 +48,7 @@ export function createLiveData(queries: QueryClient): LiveData {
     snapshot: (topic) => queries.getQueryState(topicKey(topic))?.data,
   });
   const take = (news: StreamNews): void => {
-    noteNews(news);
+    noteNews(news, troubles);
     if (news.kind === "body") cache.put(news.topic, news.body);
     if (news.kind === "state") {
       covered = new Set(news.covered);
@@ -65,7 +68,7 @@ export function createLiveData(queries: QueryClient): LiveData {
   };
 }
 
-function noteNews(news: StreamNews): void {
+function noteNews(news: StreamNews, troubles: Troubles): void {
   switch (news.kind) {
     case "state":
       setLiveState({ stream: news.state });
@@ -75,10 +78,13 @@ function noteNews(news: StreamNews): void {
       setLiveState({ serverId: news.serverId, answeredAt: Date.now(), unreachableSince: null });
       return;
     case "body":
-      setLiveState({ answeredAt: Date.now(), trouble: null, unreachableSince: null });
+      setLiveState({
+        answeredAt: Date.now(),
+        trouble: troubles.note(news.topic, null),
+        unreachableSince: null,
+      });
       return;
     case "trouble":
-      // What is not found, or refused, is the business of the page that asked.
-      if (news.problem.status === 503) setLiveState({ trouble: news.problem });
+      setLiveState({ trouble: troubles.note(news.topic, news.problem) });
   }
 }

@@ -3,11 +3,13 @@
  * document, so that it runs in a shared worker as well.
  */
 
+import { timelineIn } from "./accept-answer.ts";
 import { foldChange, type StreamChange } from "./fold-change.ts";
 import type { StreamNews, StreamState } from "./messages.ts";
+import { judgeFailure } from "./stream-failures.ts";
 
 export interface Stream {
-  /** Replaces what a listener wants; an empty list lets go of it. */
+  /** Replaces what a listener wants; an empty list lets go of it. What it wanted before is not told again: it would be no news. */
   readonly want: (listener: Listener, topics: readonly string[]) => void;
 }
 
@@ -15,9 +17,6 @@ export type Listener = (news: StreamNews) => void;
 
 const TOPICS_AT_MOST = 20;
 const SETTLE_MS = 100;
-const FAILURES = 3;
-const FAILURES_WITHIN_MS = 30_000;
-const RETRY_MS = [500, 1_000, 2_000, 5_000] as const;
 
 export function createStream(url: string): Stream {
   const wanted = new Map<Listener, readonly string[]>();
@@ -25,13 +24,12 @@ export function createStream(url: string): Stream {
   let source: EventSource | null = null;
   let covered: readonly string[] = [];
   let state: StreamState = "connecting";
-  const failures = createFailures();
+  let failedAt: readonly number[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const stateNews = (): StreamNews => ({ kind: "state", state, covered: state === "live" ? covered : [] });
   const tellAll = (news: StreamNews): void => {
     if (news.kind === "hello") {
-      failures.forget();
       state = "live";
       tellAll(stateNews());
     }
@@ -49,62 +47,52 @@ export function createStream(url: string): Stream {
   const open = (): void => {
     close();
     covered = unionOf(wanted.values());
-    if (covered.length > 0) source = openSource(url, covered, { tellAll, takeChange, comeBack });
+    if (covered.length > 0) source = openSource(url, covered, { tellAll, takeChange, comeBack, renew: open });
   };
   const takeChange = (change: StreamChange): void => {
-    const { topic } = change;
-    const body = foldChange(bodies.get(topic), change);
-    if (body === null) return openIn(0);
-    bodies.set(topic, body);
+    const body = foldChange(bodies.get(change.topic), change);
+    // A fresh connection is told everything, also what is older than what this one was told.
+    if (body === null || isOtherTimeline(bodies.get(change.topic), body)) openIn(0);
+    if (body === null) return;
+    bodies.set(change.topic, body);
     for (const [listener, topics] of wanted)
-      if (topics.includes(topic)) listener({ kind: "body", topic, body });
+      if (topics.includes(change.topic)) listener({ kind: "body", topic: change.topic, body });
   };
   const comeBack = (failed: EventSource): void => {
     if (source !== failed) return;
     close();
-    const { often, restMs } = failures.note(Date.now());
-    state = often ? "failing" : "connecting";
+    const judged = judgeFailure(failedAt, Date.now());
+    failedAt = judged.failedAt;
+    state = judged.often ? "failing" : "connecting";
     tellAll(stateNews());
-    openIn(restMs);
+    openIn(judged.restMs * (0.5 + Math.random()));
   };
 
   return {
     want: (listener, topics) => {
+      const before = wanted.get(listener) ?? [];
       if (topics.length === 0) wanted.delete(listener);
       else wanted.set(listener, topics);
       if (!sameTopics(unionOf(wanted.values()), covered)) return openIn(SETTLE_MS);
       listener(stateNews());
-      for (const topic of topics.filter((each) => bodies.has(each))) {
+      for (const topic of topics.filter((each) => bodies.has(each) && !before.includes(each))) {
         listener({ kind: "body", topic, body: bodies.get(topic) });
       }
     },
   };
 }
 
-interface Failures {
-  readonly note: (now: number) => { readonly often: boolean; readonly restMs: number };
-  readonly forget: () => void;
-}
-
-function createFailures(): Failures {
-  let times: readonly number[] = [];
-  return {
-    note: (now) => {
-      times = [...times.filter((at) => now - at < FAILURES_WITHIN_MS), now];
-      const restMs = RETRY_MS[Math.min(times.length, RETRY_MS.length) - 1] ?? 0;
-      // Not all browsers at the same moment, where a server has ended.
-      return { often: times.length >= FAILURES, restMs: restMs * (0.5 + Math.random()) };
-    },
-    forget: () => {
-      times = [];
-    },
-  };
+function isOtherTimeline(before: unknown, now: unknown): boolean {
+  const [known, told] = [timelineIn(before), timelineIn(now)];
+  return known !== null && told !== null && known !== told;
 }
 
 interface SourceEvents {
   readonly tellAll: (news: StreamNews) => void;
   readonly takeChange: (change: StreamChange) => void;
   readonly comeBack: (failed: EventSource) => void;
+  /** The server wants to know again who asks. Nothing is lost meanwhile, so nobody is told. */
+  readonly renew: () => void;
 }
 
 function openSource(url: string, topics: readonly string[], events: SourceEvents): EventSource {
@@ -117,6 +105,7 @@ function openSource(url: string, topics: readonly string[], events: SourceEvents
   source.addEventListener("trouble", ({ data }) => {
     events.tellAll({ kind: "trouble", ...(JSON.parse(data) as { topic: string; problem: never }) });
   });
+  source.addEventListener("renew", events.renew);
   // The browser's own way of coming back does not tell how often it failed, and gives up where a proxy answers.
   source.addEventListener("error", () => events.comeBack(source));
   return source;

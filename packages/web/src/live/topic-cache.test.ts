@@ -1,6 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createTopicCache, topicKey } from "./topic-cache.ts";
+import { createTroubles } from "./troubles.ts";
 
 const TOPIC = "task-runs?status=RUNNING";
 const queries = new QueryClient();
@@ -16,7 +17,7 @@ afterEach(() => {
 
 describe("an answer that comes late", () => {
   test("does not undo what the stream said since it was asked for", async () => {
-    const cache = createTopicCache(queries);
+    const cache = createTopicCache(queries, createTroubles());
     let answerWith: (response: Response) => void = () => {};
     const answer = new Promise<Response>((resolve) => {
       answerWith = resolve;
@@ -33,7 +34,7 @@ describe("an answer that comes late", () => {
   });
 
   test("of another list has its older rows replaced by what is known", async () => {
-    const cache = createTopicCache(queries);
+    const cache = createTopicCache(queries, createTroubles());
     cache.put(TOPIC, page(["DONE", 5]));
     vi.stubGlobal("fetch", async () => Response.json(page(["RUNNING", 4])));
 
@@ -42,7 +43,7 @@ describe("an answer that comes late", () => {
 });
 
 test("an answer that is newer is taken", async () => {
-  const cache = createTopicCache(queries);
+  const cache = createTopicCache(queries, createTroubles());
   cache.put(TOPIC, page(["RUNNING", 4]));
   vi.stubGlobal("fetch", async () => Response.json(page(["DONE", 5])));
 

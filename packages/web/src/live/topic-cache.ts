@@ -5,6 +5,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { ApiError, readPath } from "../api/request.ts";
 import { createAcceptance } from "./accept-answer.ts";
 import { setLiveState } from "./live-state.ts";
+import type { Troubles } from "./troubles.ts";
 
 export function topicKey(topic: string): readonly ["topic", string] {
   return ["topic", topic];
@@ -16,7 +17,7 @@ export interface TopicCache {
   readonly read: (topic: string, signal: AbortSignal) => Promise<unknown>;
 }
 
-export function createTopicCache(queries: QueryClient): TopicCache {
+export function createTopicCache(queries: QueryClient, troubles: Troubles): TopicCache {
   const accept = createAcceptance();
   const heard = new Map<string, number>();
   return {
@@ -26,7 +27,7 @@ export function createTopicCache(queries: QueryClient): TopicCache {
     },
     read: async (topic, signal) => {
       const before = heard.get(topic);
-      const body = await noteReachable(readPath(topic, signal));
+      const body = await noteReachable(troubles, topic, readPath(topic, signal));
       const cached = queries.getQueryData(topicKey(topic));
       // The stream has spoken since this was asked: the answer may be older than what it said.
       return heard.get(topic) !== before && cached !== undefined ? cached : accept(body);
@@ -34,19 +35,19 @@ export function createTopicCache(queries: QueryClient): TopicCache {
   };
 }
 
-async function noteReachable(answer: Promise<unknown>): Promise<unknown> {
+async function noteReachable(troubles: Troubles, topic: string, answer: Promise<unknown>): Promise<unknown> {
   try {
     const body = await answer;
-    setLiveState({ answeredAt: Date.now(), unreachableSince: null, trouble: null });
+    setLiveState({ answeredAt: Date.now(), unreachableSince: null, trouble: troubles.note(topic, null) });
     return body;
   } catch (error) {
-    if (error instanceof ApiError) noteProblem(error.problem);
+    if (error instanceof ApiError) noteProblem(troubles, topic, error.problem);
     throw error;
   }
 }
 
-function noteProblem(problem: Problem | null): void {
+function noteProblem(troubles: Troubles, topic: string, problem: Problem | null): void {
   if (problem === null) setLiveState({ unreachableSince: Date.now() });
   else if (problem.status === 401) setLiveState({ locked: true });
-  else if (problem.status === 503) setLiveState({ trouble: problem });
+  else setLiveState({ trouble: troubles.note(topic, problem) });
 }

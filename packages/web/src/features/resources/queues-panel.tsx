@@ -9,6 +9,7 @@ import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { PauseButton } from "../../shared/ui/pause-button.tsx";
 import { countText } from "./count-text.ts";
 import { RuleState } from "./rule-state.tsx";
+import { WindowButton } from "./window-button.tsx";
 
 export function QueuesPanel() {
   const words = useWords();
@@ -87,8 +88,9 @@ function Row({ queue }: { readonly queue: QueueView }) {
         {countText(queue.running, words.locale)}
       </td>
       <td role="cell" className="md:w-px">
-        <span className="flex gap-2 md:justify-end max-md:pt-1.5">
+        <span className="flex gap-2 max-md:flex-wrap md:justify-end max-md:pt-1.5">
           <LimitButton name={name} limit={queue.limit} path={`queues/${encodeURIComponent(queue.queue)}`} />
+          <WindowButton name={name} what={{ queue: queue.queue }} windows={queue.windows} window={null} />
           <PauseButton name={name} what={{ queue: queue.queue }} paused={queue.paused !== null} />
         </span>
       </td>

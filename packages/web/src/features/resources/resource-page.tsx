@@ -10,6 +10,7 @@ import { PauseButton } from "../../shared/ui/pause-button.tsx";
 import { BlockerLine } from "../task-run/gate-list.tsx";
 import { countText } from "./count-text.ts";
 import { RuleState } from "./rule-state.tsx";
+import { WindowButton } from "./window-button.tsx";
 import { WindowList } from "./window-list.tsx";
 
 const route = getRouteApi("/resources/$name");
@@ -36,15 +37,13 @@ export function ResourcePage() {
 
 function Loaded({ resource }: { readonly resource: ResourceDetail }) {
   const words = useWords();
+  const name = safeText(resource.resource);
+  const windowsOf = { what: { resource: resource.resource }, name, windows: resource.windows };
   return (
     <>
       <div className="panel flex flex-wrap items-center justify-between gap-3 p-4">
         <RuleState rules={resource} />
-        <PauseButton
-          name={safeText(resource.resource)}
-          what={{ resource: resource.resource }}
-          paused={resource.paused !== null}
-        />
+        <PauseButton name={name} what={{ resource: resource.resource }} paused={resource.paused !== null} />
       </div>
       <Panel title={words("column.holders")} aside={resource.holderCount}>
         {resource.holders.length === 0 && (
@@ -69,8 +68,8 @@ function Loaded({ resource }: { readonly resource: ResourceDetail }) {
           ))}
         </ol>
       </Panel>
-      <Panel title={words("window.title")}>
-        <WindowList windows={resource.windows} />
+      <Panel title={words("window.title")} aside={<WindowButton {...windowsOf} window={null} />}>
+        <WindowList {...windowsOf} />
       </Panel>
     </>
   );

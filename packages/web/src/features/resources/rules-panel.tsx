@@ -44,7 +44,7 @@ function Rules({ rules: { keyLimits, rates, windows } }: { readonly rules: Rules
             <h3 className="px-4">
               {words("queue" in what ? "column.queue" : "column.resource")} {safeText(name)}
             </h3>
-            <WindowList windows={each} />
+            <WindowList what={what} name={safeText(name)} windows={each} />
           </section>
         );
       })}

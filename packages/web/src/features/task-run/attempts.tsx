@@ -1,15 +1,14 @@
-import type { AttemptPage, TaskRunDetail } from "@signalbox/contract";
+import type { TaskRunDetail } from "@signalbox/contract";
 import { Link } from "@tanstack/react-router";
-import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
 import { Panel } from "../../shared/ui/panel.tsx";
 import { TaskRunLength, TaskRunNote, TaskRunStatus } from "../task-runs/task-run-cells.tsx";
+import { useAttempts } from "./use-attempts.ts";
 
-/** All task runs of the task, the newest first. */
 export function Attempts({ taskRun }: { readonly taskRun: TaskRunDetail }) {
   const words = useWords();
-  const query = useTopic<AttemptPage>(`task-runs/${taskRun.taskId}/attempts?limit=20`);
+  const query = useAttempts(taskRun);
   return (
     <Panel title={words("attempts.title")} className="overflow-clip">
       <Answer query={query} lines={2}>

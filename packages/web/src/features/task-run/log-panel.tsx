@@ -56,7 +56,7 @@ export function LogPanel({ taskRunId, status }: LogPanelProps) {
             />
             {words("log.wrap")}
           </label>
-          <CopyButton text={textOf(log.lines)} label={words("log.copy")} />
+          <CopyButton text={() => textOf(log.lines)} label={words("log.copy")} />
           <button type="button" className="btn" aria-expanded={finding} onClick={() => setFinding(!finding)}>
             {words("log.find")}
           </button>

@@ -3,7 +3,7 @@ import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { ansiSpans } from "./ansi-spans.ts";
-import { firstError, type LogLine, lineAt } from "./log-lines.ts";
+import { firstError, type LogLine, linkedLine, linkTo } from "./log-lines.ts";
 import type { Log } from "./use-log.ts";
 
 export interface LogViewHandle {
@@ -25,8 +25,14 @@ const AT_END_PX = 30;
 export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps) {
   const words = useWords();
   const frame = useRef<HTMLDivElement>(null);
-  const [following, setFollowing] = useState(status === "RUNNING" && linkedOffset() === null);
+  const lastTop = useRef(0);
   const { lines } = log;
+  // How many lines there were when the reader stopped to follow; null: they follow.
+  const [stoppedAt, setStoppedAt] = useState<number | null>(
+    status === "RUNNING" && !isLinked() ? null : lines.length,
+  );
+  const following = stoppedAt === null;
+  const stop = (): void => setStoppedAt((before) => before ?? lines.length);
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => frame.current,
@@ -34,12 +40,12 @@ export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps
     overscan: 20,
   });
   const show = (index: number): void => {
-    setFollowing(false);
+    stop();
     virtual.scrollToIndex(index, { align: "center" });
   };
   useImperativeHandle(ref, () => ({ show }));
   useOpeningPlace(log, status, (index) => {
-    if (linkedOffset() !== null) onMark(index);
+    if (isLinked()) onMark(index);
     show(index);
   });
   useEffect(() => {
@@ -56,24 +62,33 @@ export function LogView({ ref, log, status, wrap, marked, onMark }: LogViewProps
         className="max-h-[min(28rem,70vh)] min-h-16 overflow-auto border-t border-line bg-page font-mono text-[0.8125rem] leading-[22px]"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
           const atEnd = scrollHeight - scrollTop - clientHeight < AT_END_PX;
-          if (!atEnd && following && virtual.scrollDirection === "backward") setFollowing(false);
+          // We ourselves only go down.
+          if (scrollTop < lastTop.current && !atEnd) stop();
+          lastTop.current = scrollTop;
+        }}
+        onPointerUp={() => {
+          // What is selected would move away.
+          if (getSelection()?.isCollapsed === false) stop();
         }}
         onKeyDown={({ key }) => {
-          if (key === "End") setFollowing(true);
+          if (key === "End") setStoppedAt(null);
         }}
       >
         <Lines virtual={virtual} lines={lines} wrap={wrap} marked={marked} onMark={onMark} />
       </div>
-      {!following && !log.ended && (
-        <button
-          type="button"
-          className="btn btn-ink absolute end-5 bottom-3 rounded-full"
-          onClick={() => setFollowing(true)}
-        >
-          {words("log.latest")}
-        </button>
+      {stoppedAt !== null && !log.ended && (
+        <Latest count={Math.max(0, lines.length - stoppedAt)} onFollow={() => setStoppedAt(null)} />
       )}
     </div>
+  );
+}
+
+function Latest({ count, onFollow }: { readonly count: number; readonly onFollow: () => void }) {
+  const words = useWords();
+  return (
+    <button type="button" className="btn btn-ink absolute end-5 bottom-3 rounded-full" onClick={onFollow}>
+      {words("log.latest", { count })}
+    </button>
   );
 }
 
@@ -96,7 +111,7 @@ function Lines({ virtual, lines, wrap, marked, onMark }: LinesProps) {
               className={`absolute inset-x-0 top-0 flex ${marked === index ? "bg-warn-page" : ""}`}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Line line={line} number={index + 1} wrap={wrap} onMark={() => onMark(index)} />
+              <Line line={line} wrap={wrap} onMark={() => onMark(index)} />
             </div>
           )
         );
@@ -107,27 +122,26 @@ function Lines({ virtual, lines, wrap, marked, onMark }: LinesProps) {
 
 interface LineProps {
   readonly line: LogLine;
-  readonly number: number;
   readonly wrap: boolean;
   readonly onMark: () => void;
 }
 
-function Line({ line, number, wrap, onMark }: LineProps) {
+function Line({ line, wrap, onMark }: LineProps) {
   const words = useWords();
   const mark = (): void => {
-    history.replaceState(history.state, "", `${location.pathname}${location.search}#o${line.offset}`);
+    history.replaceState(history.state, "", `${location.pathname}${location.search}${linkTo(line)}`);
     onMark();
   };
   return (
     <>
       <button
         type="button"
-        className="w-14 shrink-0 pe-3 text-end text-muted select-none"
-        aria-label={words("log.linkTo", { line: number })}
+        className="w-16 shrink-0 pe-3 text-end text-muted select-none"
+        aria-label={words("log.linkTo", { line: line.number ?? line.offset })}
         tabIndex={-1}
         onClick={mark}
       >
-        {number}
+        {line.number ?? "·"}
       </button>
       <span
         className={`min-w-0 flex-1 pe-3 ${wrap ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre"} ${line.stream === "system" ? "text-muted italic" : ""}`}
@@ -153,14 +167,12 @@ function useOpeningPlace(log: Log, status: TaskRun["status"], open: (index: numb
   useEffect(() => {
     if (opened.current || !log.read) return;
     opened.current = true;
-    const linked = linkedOffset();
-    const index =
-      linked !== null ? lineAt(log.lines, linked) : status === "FAILED" ? firstError(log.lines) : null;
+    const linked = linkedLine(log.lines, location.hash);
+    const index = linked ?? (status === "FAILED" ? firstError(log.lines) : null);
     if (index !== null) open(index);
   });
 }
 
-function linkedOffset(): number | null {
-  const found = /^#o(\d{1,15})$/.exec(location.hash);
-  return found === null ? null : Number(found[1]);
+function isLinked(): boolean {
+  return /^#[Lo]\d/.test(location.hash);
 }

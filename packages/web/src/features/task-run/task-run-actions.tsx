@@ -5,11 +5,19 @@ import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { ActionButton } from "../../shared/ui/action-button.tsx";
 import { askedBecause, ReasonField } from "../../shared/ui/reason-field.tsx";
+import { DeferButton } from "./defer-button.tsx";
+import { useAttempts } from "./use-attempts.ts";
 
 const OPEN = new Set(["PENDING", "AVAILABLE", "RUNNING"]);
 
 export function TaskRunActions({ taskRun }: { readonly taskRun: TaskRunDetail }) {
-  if (OPEN.has(taskRun.status)) return <Cancel taskRun={taskRun} />;
+  if (OPEN.has(taskRun.status))
+    return (
+      <span className="flex flex-wrap gap-2">
+        {taskRun.status !== "RUNNING" && <DeferButton taskRun={taskRun} />}
+        <Cancel taskRun={taskRun} />
+      </span>
+    );
   if (taskRun.status === "FAILED" || taskRun.status === "CANCELED") return <Retry taskRun={taskRun} />;
   return null;
 }
@@ -41,6 +49,9 @@ function Cancel({ taskRun }: { readonly taskRun: TaskRunDetail }) {
 function Retry({ taskRun }: { readonly taskRun: TaskRunDetail }) {
   const words = useWords();
   const navigate = useNavigate();
+  const { data } = useAttempts(taskRun);
+  // Of a task that has gone on, an earlier attempt has nothing to be retried.
+  if (data !== undefined && data.taskRuns[0]?.taskRunId !== taskRun.taskRunId) return null;
   return (
     <ActionButton
       label={words("retry.act")}

@@ -1,12 +1,14 @@
 import type { LogPage, LogSearch, TaskRun } from "@signalbox/contract";
-import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { readPath } from "../../api/request.ts";
-import { addEntries, type LogLine } from "./log-lines.ts";
+import { addEntry, type LogLine } from "./log-lines.ts";
 
 const PAGE = 1_000;
 const FOLLOW_MS = 1_000;
 const RETRY_MS = 3_000;
+/** So long lines are made before the page may do something else. */
+const SLICE_MS = 16;
 
 export interface Log {
   readonly lines: readonly LogLine[];
@@ -37,6 +39,7 @@ async function readOn(
   signal: AbortSignal,
   setLog: (change: (log: Log) => Log) => void,
 ): Promise<void> {
+  const lines: LogLine[] = [];
   let from = 0;
   while (!signal.aborted) {
     try {
@@ -46,8 +49,9 @@ async function readOn(
       )) as LogPage;
       const all = page.entries.length < PAGE;
       from = page.next;
+      await addInSlices(lines, page.entries, signal);
       setLog((log) => ({
-        lines: page.entries.length === 0 ? log.lines : addEntries(log.lines, page.entries),
+        lines: page.entries.length === 0 ? log.lines : [...lines],
         read: log.read || all,
         ended: page.ended,
         error: null,
@@ -59,6 +63,20 @@ async function readOn(
       setLog((log) => ({ ...log, error: error instanceof Error ? error : new Error(String(error)) }));
       await rest(RETRY_MS, signal);
     }
+  }
+}
+
+async function addInSlices(
+  lines: LogLine[],
+  entries: LogPage["entries"],
+  signal: AbortSignal,
+): Promise<void> {
+  let since = performance.now();
+  for (const entry of entries) {
+    addEntry(lines, entry);
+    if (performance.now() - since < SLICE_MS) continue;
+    await rest(0, signal);
+    since = performance.now();
   }
 }
 
@@ -74,18 +92,20 @@ async function rest(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Over the whole log, on the server: few of its lines are in the document. */
+/** Over the whole log, on the server: few of its lines are in the document. A page of matches at a time. */
 export function useLogSearch(
   taskRunId: string,
   text: string,
   ended: boolean,
-): UseQueryResult<LogSearch, Error> {
-  return useQuery({
+): UseInfiniteQueryResult<InfiniteData<LogSearch>, Error> {
+  return useInfiniteQuery({
     queryKey: ["log search", taskRunId, text],
-    queryFn: async ({ signal }) => {
-      const query = new URLSearchParams({ search: text, limit: String(PAGE) });
+    queryFn: async ({ pageParam, signal }) => {
+      const query = new URLSearchParams({ search: text, limit: String(PAGE), from: String(pageParam) });
       return (await readPath(`task-runs/${taskRunId}/log?${query.toString()}`, signal)) as LogSearch;
     },
+    initialPageParam: 0,
+    getNextPageParam: ({ next }: LogSearch) => next,
     enabled: text !== "",
     refetchInterval: ended ? false : 5_000,
     retry: false,

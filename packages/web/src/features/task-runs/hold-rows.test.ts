@@ -8,6 +8,13 @@ describe("while somebody is at work on the list", () => {
     expect(held).toEqual({ shown: rows("b2", "a1"), newer: 2 });
   });
 
+  test("one that was committed late waits as well, although it is not the newest", () => {
+    expect(holdRows(rows("d1", "a1"), rows("d1", "b1", "a1"), true)).toEqual({
+      shown: rows("d1", "a1"),
+      newer: 1,
+    });
+  });
+
   test("rows that do not match any more stay where they are", () => {
     expect(holdRows(rows("c1", "b1", "a1"), rows("c1", "a1"), true).shown).toEqual(rows("c1", "b1", "a1"));
   });

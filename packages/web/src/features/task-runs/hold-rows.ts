@@ -6,7 +6,7 @@ export interface Identified {
 
 export interface HeldRows<Row extends Identified> {
   readonly shown: readonly Row[];
-  /** How many wait above the first one until the reader asks for them. */
+  /** How many wait until the reader asks for them: on top, or between others where they were committed late. */
   readonly newer: number;
 }
 
@@ -26,6 +26,7 @@ export function holdRows<Row extends Identified>(
   const last = shown.at(-1)?.taskRunId ?? "";
   // Ids begin with the time: a larger one came later.
   const older = incoming.filter(({ taskRunId }) => taskRunId < last);
-  const newer = incoming.filter(({ taskRunId }) => taskRunId > first.taskRunId).length;
+  const known = new Set(shown.map(({ taskRunId }) => taskRunId));
+  const newer = incoming.filter(({ taskRunId }) => taskRunId > last && !known.has(taskRunId)).length;
   return { shown: [...held, ...older], newer };
 }

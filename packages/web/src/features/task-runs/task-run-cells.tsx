@@ -8,13 +8,20 @@ import { Lasting, Relative } from "../../shared/time/instant.tsx";
 import { StatusBadge } from "../../shared/ui/status-badge.tsx";
 import { blockedLabel } from "./cause-label.ts";
 
-export function TaskRunLink({ taskRun }: { readonly taskRun: Pick<TaskRun, "taskRunId" | "title"> }) {
+interface TaskRunLinkProps {
+  readonly taskRun: Pick<TaskRun, "taskRunId" | "title">;
+  /** What is read out in the place of the title, which must be in it. */
+  readonly label?: string;
+}
+
+export function TaskRunLink({ taskRun, label }: TaskRunLinkProps) {
   return (
     <Link
       to="/task-runs/$taskRunId"
       params={{ taskRunId: taskRun.taskRunId }}
       className="font-medium wrap-anywhere"
       data-row-link
+      aria-label={label}
     >
       {safeText(taskRun.title)}
     </Link>

@@ -2,15 +2,18 @@
 
 import type { TaskRun } from "@signalbox/contract";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../app/shortcuts.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { Relative } from "../../shared/time/instant.tsx";
+import { SelectPage, SelectRow } from "../operations/select-cells.tsx";
+import type { RowSelection } from "../operations/use-selection.ts";
 import { TaskRunLength, TaskRunLink, TaskRunNote, TaskRunStatus } from "./task-run-cells.tsx";
 
 interface TaskRunTableProps {
   readonly rows: readonly TaskRun[];
+  readonly selected: RowSelection;
   /** The end of the list has come into view. */
   readonly onEnd: () => void;
 }
@@ -18,7 +21,7 @@ interface TaskRunTableProps {
 const ROW_HEIGHT = 42;
 const AHEAD = 12;
 
-export function TaskRunTable({ rows, onEnd }: TaskRunTableProps) {
+export function TaskRunTable({ rows, selected, onEnd }: TaskRunTableProps) {
   const words = useWords();
   const body = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
@@ -39,6 +42,7 @@ export function TaskRunTable({ rows, onEnd }: TaskRunTableProps) {
     if (rows.length > 0 && last >= rows.length - AHEAD) onEnd();
   }, [last, rows.length, onEnd]);
   useRowKeys(body);
+  const shown = useMemo(() => rows.map(({ taskRunId }) => taskRunId), [rows]);
   const above = (items[0]?.start ?? offset) - offset;
   const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? offset) - offset);
   return (
@@ -48,14 +52,21 @@ export function TaskRunTable({ rows, onEnd }: TaskRunTableProps) {
       aria-rowcount={rows.length + 1}
       aria-label={words("tasks.title")}
     >
-      <Head />
+      <Head rows={selected} shown={shown} />
       <tbody ref={body} role="rowgroup">
         <Gap height={above} />
         {items.map(({ index, key }) => {
           const taskRun = rows[index];
           return (
             taskRun !== undefined && (
-              <Row key={key} index={index} taskRun={taskRun} measure={virtual.measureElement} />
+              <Row
+                key={key}
+                index={index}
+                taskRun={taskRun}
+                selected={selected}
+                shown={shown}
+                measure={virtual.measureElement}
+              />
             )
           );
         })}
@@ -65,28 +76,31 @@ export function TaskRunTable({ rows, onEnd }: TaskRunTableProps) {
   );
 }
 
-function Head() {
+function Head(page: Parameters<typeof SelectPage>[0]) {
   const words = useWords();
   return (
     <thead role="rowgroup">
       <tr role="row" aria-rowindex={1}>
-        <th role="columnheader" className="w-36">
+        <th role="columnheader" className="w-10">
+          <SelectPage {...page} />
+        </th>
+        <th role="columnheader" className="w-32">
           {words("column.status")}
         </th>
         <th role="columnheader">{words("column.task")}</th>
         <th role="columnheader" className="w-[24%]">
           {words("column.cause")}
         </th>
-        <th role="columnheader" className="w-36">
+        <th role="columnheader" className="w-36 max-xl:hidden">
           {words("column.kind")}
         </th>
-        <th role="columnheader" className="w-20">
+        <th role="columnheader" className="w-20 max-xl:hidden">
           {words("column.attempt")}
         </th>
-        <th role="columnheader" className="w-24">
+        <th role="columnheader" className="w-20 max-lg:hidden">
           {words("column.length")}
         </th>
-        <th role="columnheader" className="w-32">
+        <th role="columnheader" className="w-28">
           {words("column.enqueued")}
         </th>
       </tr>
@@ -97,35 +111,47 @@ function Head() {
 interface RowProps {
   readonly index: number;
   readonly taskRun: TaskRun;
+  readonly selected: RowSelection;
+  readonly shown: readonly string[];
   readonly measure: (element: HTMLElement | null) => void;
 }
 
-function Row({ index, taskRun, measure }: RowProps) {
+function Row({ index, taskRun, selected, shown, measure }: RowProps) {
   const words = useWords();
+  const label = words("taskRun.name", {
+    status: words(`status.${taskRun.status}`),
+    title: safeText(taskRun.title),
+    attempt: taskRun.attempt,
+  });
   return (
     <tr
       role="row"
+      className="max-md:relative"
       ref={measure}
       data-index={index}
       aria-rowindex={index + 2}
       data-task-run={taskRun.taskRunId}
+      data-row-version={taskRun.rowVersion}
     >
+      <td role="cell" className="max-md:absolute max-md:end-0 md:[&&]:align-middle">
+        <SelectRow rows={selected} shown={shown} taskRun={taskRun} />
+      </td>
       <td role="cell">
         <TaskRunStatus taskRun={taskRun} />
       </td>
       <td role="cell">
-        <TaskRunLink taskRun={taskRun} />
+        <TaskRunLink taskRun={taskRun} label={label} />
       </td>
       <td role="cell" data-label={words("column.cause")}>
         <TaskRunNote taskRun={taskRun} />
       </td>
-      <td role="cell" className="text-muted max-md:hidden">
+      <td role="cell" className="text-muted max-xl:hidden">
         {safeText(taskRun.kind)}
       </td>
-      <td role="cell" className="tabular-nums max-md:hidden">
+      <td role="cell" className="tabular-nums max-xl:hidden">
         {taskRun.attempt}
       </td>
-      <td role="cell" data-label={words("column.length")}>
+      <td role="cell" data-label={words("column.length")} className="md:max-lg:hidden">
         <TaskRunLength taskRun={taskRun} />
       </td>
       <td role="cell" data-label={words("column.enqueued")} className="text-muted">
@@ -139,7 +165,7 @@ function Gap({ height }: { readonly height: number }) {
   if (height <= 0) return null;
   return (
     <tr aria-hidden="true">
-      <td style={{ height, padding: 0, border: 0 }} colSpan={7} />
+      <td style={{ height, padding: 0, border: 0 }} colSpan={8} />
     </tr>
   );
 }

@@ -1,8 +1,13 @@
+import type { Operation } from "@signalbox/contract";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useRef } from "react";
+import { useCallback, useRef, useState } from "react";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer, ProblemNote } from "../../shared/ui/answer.tsx";
 import { usePageTitle } from "../../shared/ui/page-title.ts";
+import { isEmpty } from "../operations/selection.ts";
+import { SelectionBar } from "../operations/selection-bar.tsx";
+import { StartedNote } from "../operations/started-note.tsx";
+import { useSelection } from "../operations/use-selection.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { RunPanel } from "./run-panel.tsx";
 import { TaskRunTable } from "./task-run-table.tsx";
@@ -37,8 +42,21 @@ function List() {
     if (more) showMore();
   }, [more, showMore]);
   const filtered = Object.keys(search).length > 0;
+  const selected = useSelection();
+  const [started, setStarted] = useState<Operation | null>(null);
   return (
-    <div ref={place} className="panel min-w-0">
+    <div ref={place} className={`panel min-w-0 ${isEmpty(selected.selection) ? "" : "mb-28 md:mb-14"}`}>
+      <SelectionBar
+        selection={selected.selection}
+        search={search}
+        onSelect={selected.select}
+        onClear={selected.clear}
+        onStarted={(operation) => {
+          selected.clear();
+          setStarted(operation);
+        }}
+      />
+      {started !== null && <StartedNote operation={started} onClose={() => setStarted(null)} />}
       {held.newer > 0 && (
         <div className="sticky top-16 z-10 flex justify-center pt-2">
           <button type="button" className="btn btn-ink rounded-full" onClick={release}>
@@ -58,7 +76,7 @@ function List() {
               )}
             </div>
           ) : (
-            <TaskRunTable rows={held.shown} onEnd={onEnd} />
+            <TaskRunTable rows={held.shown} selected={selected} onEnd={onEnd} />
           )
         }
       </Answer>

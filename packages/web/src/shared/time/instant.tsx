@@ -1,6 +1,8 @@
+import { useState } from "react";
 import { useWords } from "../i18n/use-words.ts";
 import { usePreferences } from "../preferences.ts";
 import { useNow } from "./clock.ts";
+import { dateFormat } from "./formats.ts";
 import { lengthText, relativeText, steadyText } from "./length.ts";
 
 interface At {
@@ -9,22 +11,30 @@ interface At {
 
 /** "4 min. ago", with the exact time for whoever points at it. */
 export function Relative({ at }: At) {
-  const words = useWords();
+  const { locale } = useWords();
   const now = useNow();
-  return (
-    <time dateTime={at} title={useExact(at)}>
-      {relativeText(Date.parse(at) - now, words.locale)}
-    </time>
-  );
+  return <Time at={at}>{relativeText(Date.parse(at) - now, locale)}</Time>;
 }
 
 /** "12:04:31", with the day where it is not today's. */
 export function Clock({ at }: At) {
   const now = useNow();
   const format = useInstantFormat();
+  return <Time at={at}>{format(at, now)}</Time>;
+}
+
+function Time({ at, children }: At & { readonly children: string }) {
+  const { locale } = useWords();
+  const { timeZone } = useZone();
+  // Not before somebody points at it: names of time zones take a browser long to look up.
+  const [pointed, setPointed] = useState(false);
   return (
-    <time dateTime={at} title={useExact(at)}>
-      {format(at, now)}
+    <time
+      dateTime={at}
+      title={pointed ? exactText(at, locale, timeZone) : undefined}
+      onPointerEnter={() => setPointed(true)}
+    >
+      {children}
     </time>
   );
 }
@@ -45,9 +55,9 @@ export function useInstantFormat(): (at: string, now: number) => string {
   const zone = useZone();
   return (at, now) => {
     const date = new Date(at);
-    const day = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", ...zone });
+    const day = dateFormat("sv-SE", { dateStyle: "short", ...zone });
     const sameDay = day.format(date) === day.format(new Date(now));
-    return new Intl.DateTimeFormat(locale, {
+    return dateFormat(locale, {
       ...(sameDay ? {} : { dateStyle: "medium" }),
       timeStyle: "medium",
       ...zone,
@@ -56,18 +66,11 @@ export function useInstantFormat(): (at: string, now: number) => string {
 }
 
 /** Local time, UTC and ISO: whatever somebody wants to compare it with. */
-function useExact(at: string): string {
-  const { locale } = useWords();
-  const zone = useZone();
+function exactText(at: string, locale: string, timeZone: string | undefined): string {
   const date = new Date(at);
-  const local = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long", ...zone }).format(
-    date,
-  );
-  const utc = new Intl.DateTimeFormat(locale, {
-    dateStyle: "medium",
-    timeStyle: "long",
-    timeZone: "UTC",
-  }).format(date);
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const local = dateFormat(locale, { dateStyle: "full", timeStyle: "long", ...zone }).format(date);
+  const utc = dateFormat(locale, { dateStyle: "medium", timeStyle: "long", timeZone: "UTC" }).format(date);
   return `${local}\n${utc}\n${at}`;
 }
 

@@ -1,5 +1,7 @@
 /** Lengths as people say them, in their language. */
 
+import { numberFormat, relativeFormat } from "./formats.ts";
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -26,7 +28,7 @@ export function steadyText(ms: number, locale: string): string {
 
 /** "4 min. ago", "in 12 sec." */
 export function relativeText(aheadMs: number, locale: string): string {
-  const format = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "auto" });
+  const format = relativeFormat(locale, { style: "short", numeric: "auto" });
   const length = Math.abs(aheadMs);
   const sign = aheadMs > 0 ? 1 : -1;
   if (length < MINUTE_MS) return format.format(sign * Math.floor(length / SECOND_MS), "second");
@@ -44,5 +46,5 @@ function twoUnits(length: number, [bigMs, big]: Unit, [smallMs, small]: Unit, lo
 }
 
 function unitText(value: number, unit: UnitName, locale: string): string {
-  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(value);
+  return numberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(value);
 }

@@ -4,13 +4,19 @@ import { Icon } from "./icon.tsx";
 
 const SHOWN_MS = 2_000;
 
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+interface CopyButtonProps {
+  /** Or how to make it, where that costs something. */
+  readonly text: string | (() => string);
+  readonly label: string;
+}
+
+export function CopyButton({ text, label }: CopyButtonProps) {
   const words = useWords();
   const [copied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async (): Promise<void> => {
-    await copyText(text);
+    await copyText(typeof text === "string" ? text : text());
     setCopied(true);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setCopied(false), SHOWN_MS);

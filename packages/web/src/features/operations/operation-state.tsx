@@ -1,0 +1,20 @@
+import type { Operation } from "@signalbox/contract";
+import { useWords } from "../../shared/i18n/use-words.ts";
+import { StatusIcon } from "../../shared/ui/status-icon.tsx";
+
+const ICON = { RUNNING: "RUNNING", DONE: "DONE", ABORTED: "CANCELED" } as const;
+
+/** Icon and word, as statuses of task runs have them; an aborted one has that of what was canceled. */
+export function OperationState({ status }: { readonly status: Operation["status"] }) {
+  const words = useWords();
+  return (
+    <span
+      className="inline-flex items-center gap-1.5 text-base font-semibold"
+      style={{ color: `var(--${ICON[status]})` }}
+      data-operation-status={status}
+    >
+      <StatusIcon status={ICON[status]} size={20} />
+      {words(`operationStatus.${status}`)}
+    </span>
+  );
+}
