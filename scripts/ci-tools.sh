@@ -5,10 +5,10 @@
 set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then
-  echo "No apt-get here: install libfaketime, pgbouncer and prlimit (util-linux) by hand." >&2
+  echo "No apt-get here: install libfaketime, pgbouncer, prlimit and script (util-linux), zsh and fish by hand." >&2
   exit 1
 fi
 apt-get update
-apt-get install --yes --no-install-recommends libfaketime pgbouncer util-linux
+apt-get install --yes --no-install-recommends libfaketime pgbouncer util-linux zsh fish
 # The package starts a service of its own; the tests start theirs.
 if command -v systemctl >/dev/null; then systemctl disable --now pgbouncer || true; fi

@@ -169,18 +169,39 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     name: "RETRY_BITE",
   },
   {
+    what: "task runs that one bite of an operation changes",
+    file: `${CORE}/engine/carrier.ts`,
+    name: "CARRY_BITE",
+  },
+  {
+    what: "ids of history that one bite of an operation passes by",
+    file: `${CORE}/store/operations/look.ts`,
+    name: "PASSED_BY",
+  },
+  {
+    what: "what an operation is about is counted up to",
+    file: `${CORE}/store/operations/count.ts`,
+    name: "COUNTED",
+  },
+  {
+    what: "what an operation could not do is kept with why, the first",
+    file: `${CORE}/store/operations/operation.ts`,
+    name: "KEPT_ITEMS",
+  },
+  { what: "ids that one operation takes", file: `${CORE}/domain/filter.ts`, name: "MOST_IDS" },
+  {
+    what: "delay of a deferral by hand",
+    file: `${CORE}/engine/deferrer.ts`,
+    name: "LONGEST_DELAY_MS",
+    unit: "ms",
+  },
+  {
     what: "task runs, runs, attempts or resources of a page, default",
     file: `${CORE}/domain/filter.ts`,
     name: "DEFAULT_PAGE",
   },
   { what: "the same, at most", file: `${CORE}/domain/filter.ts`, name: "LARGEST_PAGE" },
   { what: "one statement of a list", file: `${CORE}/engine/bounded-pool.ts`, name: "LIST_MS", unit: "ms" },
-  {
-    what: "one statement of a search",
-    file: `${CORE}/engine/bounded-pool.ts`,
-    name: "SEARCH_MS",
-    unit: "ms",
-  },
   { what: "queues that are listed", file: `${CORE}/engine/queue-reader.ts`, name: "MOST_QUEUES" },
   {
     what: "task runs that are looked at to count what waits in queues, and to count what runs",

@@ -38,6 +38,14 @@ const SPEC: Required<TaskSpec> = {
   onLost: "fail",
   timeouts: { queuedMs: 1_000, runningMs: 1_000, progressMs: 1_000 },
 };
+const OPERATION_FILTER = {
+  status: ["FAILED"],
+  runId: ID,
+  kind: "k",
+  queue: "q",
+  tag: "t",
+  enqueuedSince: new Date(0),
+};
 const OPTIONS: Required<SchedulerOptions> = {
   databaseUrl: "postgres://localhost/app",
   directUrl: "postgres://localhost/app",
@@ -61,6 +69,7 @@ const OPTIONS: Required<SchedulerOptions> = {
   batchSize: 1,
   poolSize: 1,
   queryTimeoutMs: 1,
+  searchTimeoutMs: 1,
   drainMs: 1,
   obeyMs: 1,
   keepDoneMs: 1,
@@ -110,6 +119,16 @@ export function goodArguments(
       { ids: [ID], runId: ID, kind: "k", status: ["FAILED"], enqueuedSince: new Date(0) },
       { by: "me" },
     ],
+    defer: [ID, { delayMs: 1, ...asked }],
+    previewOperation: [{ verb: "cancel", filter: { ids: [ID] } }],
+    startOperation: [
+      { verb: "retry", filter: OPERATION_FILTER },
+      { idempotencyKey: "one", ...asked },
+    ],
+    getOperation: [ID],
+    listOperations: [{ status: ["DONE"], limit: 1, before: ID }],
+    listOperationItems: [ID, { result: "failed", limit: 1, after: 0 }],
+    abortOperation: [ID, asked],
     explain: [ID],
     get: [ID],
     list: [{ status: ["DONE"], runId: ID, kind: "k", queue: "q", tag: "t", limit: 1, before: ID }],

@@ -151,7 +151,7 @@ it("a database without the schema says that it is to be migrated, by every call 
     expect(new Set((await scheduler.migrations()).map(({ state }) => state))).toEqual(new Set(["pending"]));
     expect(await refusal(scheduler.enqueue({ kind: "echo" }))).toMatchObject({
       details: { found: 0 },
-      cause: { code: "42P01" },
+      cause: { code: "3F000" },
     });
     expect((await refusal(scheduler.start())).code).toBe("SCHEMA_NOT_CURRENT");
   } finally {

@@ -58,6 +58,33 @@ describe.skipIf(browser === null)("an action", () => {
     await mail.getByRole("cell", { name: "3", exact: true }).waitFor();
   });
 
+  test("adds a window to a queue, changes it and takes it away; what is none is refused in one sentence", async () => {
+    const mail = page.locator('[data-queue="mail"]');
+    await mail.getByRole("button", { name: "Add window…" }).click();
+    await page.getByLabel("Kind").selectOption("freeze");
+    await page.getByLabel("Opens (cron").fill("every night");
+    await page.getByLabel("Time zone").selectOption("UTC");
+    await confirm("Add window");
+    await page.getByRole("alertdialog").getByRole("alert").getByText("every night").waitFor();
+    await page.getByLabel("Opens (cron").fill("0 22 * * *");
+    await confirm("Add window");
+
+    const rules = page.getByRole("region", { name: "Keys, rates and windows" });
+    await rules.getByText("0 22 * * *").waitFor();
+    await rules.getByRole("button", { name: "Change…" }).click();
+    await page.getByLabel("Lasts (minutes)").fill("90");
+    await confirm("Change window");
+    await rules.getByText("1 hr 30 min").waitFor();
+    expect(
+      (await dashboard.client.listQueues()).queues.find(({ queue }) => queue === "mail")?.windows,
+    ).toEqual([{ kind: "freeze", opens: "0 22 * * *", lastsMs: 5_400_000, timeZone: "UTC" }]);
+
+    await rules.getByRole("button", { name: "Remove…" }).click();
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Leave it");
+    await confirm("Remove window");
+    await rules.getByText("0 22 * * *").waitFor({ state: "detached" });
+  });
+
   test("drains an instance, and calls it back", async () => {
     await page.goto(`${dashboard.url}/cluster`);
     const instance = page.locator('[data-instance="inst-a"]');

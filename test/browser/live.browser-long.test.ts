@@ -77,7 +77,7 @@ async function freshness(page: Page, state: string): Promise<void> {
 }
 
 async function row(page: Page, title: string, status: string): Promise<void> {
-  const found = page.locator("tbody tr", { has: page.getByRole("link", { name: title, exact: true }) });
+  const found = page.locator("tbody tr", { has: page.getByText(title, { exact: true }) });
   await found.getByText(status, { exact: true }).waitFor({ timeout: 30_000 });
 }
 

@@ -1,7 +1,7 @@
 /** A dashboard on a database of its own: real instances in this process, the API and the built pages. */
 
 import { type Client, createClient } from "@signalbox/contract";
-import { createScheduler, type Scheduler } from "@signalbox/core";
+import { createScheduler, type Executor, type Scheduler } from "@signalbox/core";
 import { createTestDatabase } from "@signalbox/core/testing";
 import { createApi } from "../../packages/server/src/http/create-api.ts";
 import { addDashboard } from "../../packages/server/src/http/dashboard.ts";
@@ -10,6 +10,8 @@ import { STEERED_TASKS } from "./steered-tasks.ts";
 
 export interface OpenDashboard {
   readonly url: string;
+  /** For what the API cannot do: to plant what goes wrong. */
+  readonly databaseUrl: string;
   readonly client: Client;
   readonly scheduler: Scheduler;
   /** What nobody foresaw; empty at the end of a good test. */
@@ -23,16 +25,21 @@ export interface DashboardSetup {
   /** Names of the instances. */
   readonly instances: readonly string[];
   readonly slots?: number;
+  /** What the instances run. Default: tasks that go on for as long as a test wants. */
+  readonly tasks?: readonly Executor[];
 }
 
 export async function openDashboard(adminUrl: string, setup: DashboardSetup): Promise<OpenDashboard> {
   const logged: unknown[] = [];
   const database = await createTestDatabase(adminUrl);
+  const tasks = setup.tasks ?? STEERED_TASKS;
+  // It is not used here, and a server that a test stops takes it away.
+  database.client.on("error", () => {});
   const schedulers = setup.instances.map((name) =>
     createScheduler({
       name,
       databaseUrl: database.url,
-      tasks: STEERED_TASKS,
+      tasks,
       slots: setup.slots ?? 4,
       leaseMs: 5_000,
       beatMs: 500,
@@ -43,7 +50,7 @@ export async function openDashboard(adminUrl: string, setup: DashboardSetup): Pr
   );
   for (const scheduler of schedulers) await scheduler.start();
   // The API asks one that is never started, as `signalbox dev` does: it claims nothing.
-  const asking = createScheduler({ name: "api", databaseUrl: database.url, tasks: STEERED_TASKS });
+  const asking = createScheduler({ name: "api", databaseUrl: database.url, tasks });
   const api = createApi({
     scheduler: asking,
     serverId: "browser-test",
@@ -61,6 +68,7 @@ export async function openDashboard(adminUrl: string, setup: DashboardSetup): Pr
   const { url } = await listenOnLoopback(api, 28_410);
   return {
     url,
+    databaseUrl: database.url,
     client: createClient(url),
     scheduler: asking,
     logged,

@@ -27,6 +27,7 @@ beforeAll(async () => {
     title: "<img src=x onerror=alert(1)> \u202egnp.exe",
   });
   const run = await client.createTasks({ tasks: [{ kind: "steered" }], run: { title: "nightly", limit: 1 } });
+  const operation = await client.startOperation({ verb: "retry", filter: { ids: [waiting.taskRunId] } });
   await scheduler.pause({ queue: "mail" }, { by: "ana", reason: "moving house" });
   await vi.waitFor(async () => {
     expect((await client.getTaskRun(failed.taskRunId)).status).toBe("FAILED");
@@ -41,6 +42,7 @@ beforeAll(async () => {
     running: `/task-runs/${running.taskRunId}`,
     failed: `/task-runs/${failed.taskRunId}`,
     "unknown task run": "/task-runs/019a8c3e-5d21-7abc-8def-000000000001",
+    operation: `/operations/${operation.operationId}`,
     resources: "/resources",
     resource: "/resources/database%3Aorders",
     cluster: "/cluster",
@@ -65,6 +67,7 @@ const NAMES = [
   "running",
   "failed",
   "unknown task run",
+  "operation",
   "resources",
   "resource",
   "cluster",

@@ -7,6 +7,8 @@ export interface WatchedPage {
   readonly page: Page;
   /** What went wrong so far, a line each. */
   readonly complaints: readonly string[];
+  /** What went wrong so far was meant to. */
+  readonly forget: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -33,7 +35,8 @@ export async function openPage(
     if (!request.url().startsWith(new URL(url).origin)) complaints.push(`request to ${request.url()}`);
   });
   await page.goto(url);
-  return { page, complaints, close: async () => await context.close() };
+  const forget = (): void => void complaints.splice(0);
+  return { page, complaints, forget, close: async () => await context.close() };
 }
 
 /** What axe finds, a line each. It is run from outside: the policy of the page allows no foreign script. */

@@ -1,9 +1,12 @@
 /** The command line as a process: what is on which stream, exit codes, Ctrl-C. */
 
+import { execFile, spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { EXIT } from "../../packages/server/src/cli/exit-code.ts";
 import { createApi } from "../../packages/server/src/http/create-api.ts";
@@ -14,6 +17,7 @@ const box = await openCli(inject("adminUrl"));
 afterAll(box.close);
 
 const ESC = "\u001b";
+const MAIN = fileURLToPath(new URL("../../packages/server/dist/cli/main.js", import.meta.url));
 
 describe("in a pipe", () => {
   test("there is no escape byte, whatever an error or a log has in it", async () => {
@@ -44,6 +48,32 @@ describe("in a pipe", () => {
 
     expect(forced.said).toContain(ESC);
     expect(refused.said).not.toContain(ESC);
+  });
+});
+
+/** A terminal for a process that has none. */
+const script = spawnSync("script", ["--version"]).error === undefined;
+if (!script) process.stdout.write("colour in a terminal: skipped, there is no script (util-linux)\n");
+
+describe.skipIf(!script)("in a terminal", () => {
+  const inTerminal = async (given: Record<string, string>): Promise<string> => {
+    const { FORCE_COLOR: _, NO_COLOR: __, CI: ___, ...inherited } = process.env;
+    const ours = { TERM: "xterm", SIGNALBOX_SERVER_URL: box.server, XDG_CONFIG_HOME: box.home };
+    const env = { ...inherited, ...ours, ...given };
+    const { stdout } = await promisify(execFile)(
+      "script",
+      ["-qec", `"${process.execPath}" "${MAIN}" task list`, "/dev/null"],
+      { env },
+    );
+    return stdout;
+  };
+
+  test("there is colour, and none with NO_COLOR", async () => {
+    await box.scheduler.enqueue(flaky.task(null, { runAt: LATER }));
+
+    expect(await inTerminal({})).toContain(ESC);
+    expect(await inTerminal({ NO_COLOR: "" })).toContain(ESC);
+    expect(await inTerminal({ NO_COLOR: "1" })).not.toContain(ESC);
   });
 });
 
@@ -80,6 +110,49 @@ describe("watching", () => {
     const { said, exitCode } = await watching.end;
 
     expect(said).toMatch(/^\d\d:\d\d:\d\d . failed {2}watched {2}attempt 1 .*Not yet/m);
+    expect(exitCode).toBe(EXIT.failed);
+  });
+
+  test("is told by the server what has changed, however seldom it would look by itself", async () => {
+    const { taskId } = await box.scheduler.enqueue(flaky.task(null, { title: "told" }));
+    const watching = box.start(["task", "show", taskId, "--watch", "--interval", "1h"]);
+
+    await watching.sees("told");
+    await box.scheduler.runUntilIdle();
+
+    expect((await watching.end).exitCode).toBe(EXIT.failed);
+  });
+
+  test("looks by itself where the server tells nothing", async () => {
+    const { scheduler } = box;
+    const api = createApi({ scheduler, serverId: "server-3", logger: { error: () => {} } });
+    api.addHook("onRequest", async ({ url }, reply) => {
+      if (url.startsWith("/api/v1/stream")) await reply.code(404).send({});
+    });
+    const { url } = await listenOnLoopback(api, 28_710);
+    const { taskId } = await scheduler.enqueue(flaky.task(null, { title: "looked at" }));
+    const watching = box.start(["task", "show", taskId, "--watch", "--interval", "50ms", "--server", url]);
+
+    await watching.sees("looked at");
+    await scheduler.runUntilIdle();
+
+    expect((await watching.end).exitCode).toBe(EXIT.failed);
+    await api.close();
+  });
+
+  test("a run in a pipe has no escape byte, and ends with what failed", async () => {
+    const tasks = [flaky.task(null, { title: "breaks" }), flaky.task(null, { title: "breaks too" })];
+    const { runId } = await box.scheduler.enqueueMany(tasks, { run: { title: "nightly" } });
+    const watching = box.start(["runs", "watch", runId ?? ""]);
+
+    await watching.sees("breaks");
+    await box.scheduler.runUntilIdle();
+    const { said, noted, exitCode } = await watching.end;
+
+    expect(said + noted).not.toContain(ESC);
+    expect(said).toMatch(
+      /\nFailed \(2\):\n(?: {2}breaks.* attempt 1 {2}HANDLER_FAILED {2}signalbox logs \S+\n){2}$/,
+    );
     expect(exitCode).toBe(EXIT.failed);
   });
 

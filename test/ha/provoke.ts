@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import {
   exclusive,
   type InstanceId,
+  type OperationRequest,
   type Scheduler,
   shared,
   type TaskId,
@@ -13,6 +14,7 @@ import type { Instance } from "./instance.ts";
 import type { WorkInput } from "./instance-messages.ts";
 import type { ActName } from "./kill-points.ts";
 import { KEY_PREFIX, STARTS } from "./load.ts";
+import { callAllBack } from "./load-rules.ts";
 import {
   aProcess,
   deferring,
@@ -49,7 +51,8 @@ export interface Provocation {
 const WITHIN_MS = 8_000;
 
 export const PROVOCATIONS: Record<ActName, Provocation> = {
-  "an enqueue": acts(async (_rig, random, act) => await act("enqueue", work(random))),
+  "an enqueue": acts(async (_rig, random, act) => await act("enqueueMany", [work(random), work(random)])),
+  "an enqueue of one ungated task": acts(async (_rig, random, act) => await act("enqueue", work(random))),
   "an enqueue under a key": acts(async (rig, random, act) => {
     const key = `${KEY_PREFIX}killed-${random.between(0, 2 ** 31)}`;
     const spec = work(random, { title: key });
@@ -72,6 +75,21 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
     const [taskId = ""] = await enqueued(rig, [later(random)]);
     await rig.scheduler.cancel(taskId);
     await act("retry", taskId);
+  }),
+  "a deferral by hand": acts(async (rig, random, act) => {
+    const [taskId = ""] = await enqueued(rig, [later(random)]);
+    await act("defer", taskId, { delayMs: 2_500 });
+  }),
+  "the start of an operation": acts(async (rig, random, act) => {
+    await act("startOperation", await cancelOf(rig, random));
+  }),
+  "a bite of an operation": {
+    who: "anyone",
+    by: async (rig, random) => await rig.scheduler.startOperation(await cancelOf(rig, random)),
+  },
+  "an abort of an operation": acts(async (rig, random, act) => {
+    const { operationId } = await rig.scheduler.startOperation(await cancelOf(rig, random));
+    await act("abortOperation", operationId);
   }),
   "the gate lock": busy("one"),
   "a promotion": busy("one"),
@@ -189,12 +207,12 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
   "the release of a reservation": acts(releaseReserved),
   "a drain request": acts(async (rig, _random, act) => {
     const instanceId = await someoneLive(rig);
-    rig.load.openLater(async () => await rig.scheduler.callInstanceBack(instanceId));
+    rig.load.openLater(async () => await callAllBack(rig));
     await act("drainInstance", instanceId, { reason: "its host is looked after" });
   }),
   "the end of a drain request": acts(async (rig, _random, act) => {
     const instanceId = await someoneLive(rig);
-    rig.load.openLater(async () => await rig.scheduler.callInstanceBack(instanceId));
+    rig.load.openLater(async () => await callAllBack(rig));
     await rig.scheduler.drainInstance(instanceId);
     await act("callInstanceBack", instanceId);
   }),
@@ -258,6 +276,16 @@ async function enqueued({ scheduler }: Rig, specs: readonly TaskSpec[]): Promise
 
 function later(random: Random, options: Partial<TaskSpec> = {}): TaskSpec {
   return work(random, { runAt: new Date(Date.now() + 2_000), ...options });
+}
+
+/** Some that are open, and an operation that is about them. */
+async function cancelOf(rig: Rig, random: Random): Promise<OperationRequest> {
+  const tag = `operation ${randomUUID()}`;
+  await enqueued(
+    rig,
+    [1, 2, 3].map(() => later(random, { tags: [tag] })),
+  );
+  return { verb: "cancel", filter: { tag } };
 }
 
 function atOneResource(): readonly TaskSpec[] {

@@ -54,7 +54,7 @@ const NOT_STEPS: ReadonlySet<string> = new Set([
 ]);
 /** Who may know several steps: the library's face, the started instance with its loops, and tests that step by hand. */
 const WIRES =
-  /^(?:test\/model\/.*|packages\/core\/(?:test\/.*|src\/(?:engine\/(?:scheduler|scheduler-face|engine|loops|begin-execution)\.ts|[a-z-]+\.ts|testing\/.*)))$/;
+  /^(?:test\/model\/.*|packages\/core\/(?:test\/.*|src\/(?:engine\/(?:scheduler|scheduler-face|engine|loops|carrier-loop|begin-execution)\.ts|[a-z-]+\.ts|testing\/.*)))$/;
 
 const IMPURE = [
   /\bDate\.now\b/,

@@ -4,5 +4,5 @@ import { holdsItsTests } from "./named-tests.ts";
 holdsItsTests("docs/reference/faults.md", {
   rowsAtLeast: 25,
   folder: "test/long",
-  but: ["memory.long.test.ts", "model.long.test.ts"],
+  but: ["memory.long.test.ts", "model.long.test.ts", "packed.long.test.ts"],
 });

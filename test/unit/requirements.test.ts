@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { codeIn, isThere, read, rowsIn } from "./markdown.ts";
 import { hasTest } from "./page-rules.ts";
 
-const SEEDS = ["000", "002", "003", "004"];
+const SEEDS = ["000", "002", "003", "004", "005"];
 const PAGE = "docs/requirements.md";
 const page = read(PAGE);
 const rows = requirementsIn(page);
@@ -22,6 +22,7 @@ interface Requirement {
 type Answer =
   | { readonly kind: "test"; readonly title: string; readonly file: string }
   | { readonly kind: "adr"; readonly number: string; readonly file: string }
+  | { readonly kind: "benchmark"; readonly title: string; readonly file: string }
   | { readonly kind: "later"; readonly part: string };
 
 describe("docs/requirements.md", () => {
@@ -40,11 +41,11 @@ describe("docs/requirements.md", () => {
     expect(problems).toEqual([]);
   });
 
-  test("was really read: answers of all three kinds, and many tests", () => {
+  test("was really read: answers of all kinds, and many tests", () => {
     const answers = rows.flatMap(({ proof }) => answersIn(proof));
     const tests = answers.flatMap((answer) => (answer.kind === "test" ? [answer.title] : []));
 
-    expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(["test", "adr", "later"]));
+    expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(["test", "adr", "benchmark", "later"]));
     expect(new Set(tests).size).toBeGreaterThan(30);
   });
 });
@@ -58,8 +59,11 @@ describe("a planted violation is found:", () => {
   };
   const adr = "[ADR 0003](adr/0003-gate-decision.md)";
 
+  const measured = 'benchmark "no-ops, one process" in `bench/src/scenarios/no-ops.ts`';
+
   test("nothing wrong", () => {
     expect(problemsOf(right, parts)).toEqual([]);
+    expect(problemsOf({ ...right, proof: measured }, parts)).toEqual([]);
     expect(problemsOf({ ...right, proof: adr }, parts)).toEqual([]);
     expect(problemsOf({ ...right, where: [], proof: "later: workflows" }, parts)).toEqual([]);
   });
@@ -97,6 +101,12 @@ describe("a planted violation is found:", () => {
       { proof: "[ADR 0004](adr/0003-gate-decision.md)" },
       "ADR 0004 is docs/adr/0003-gate-decision.md",
     ],
+    [
+      "a line that the benchmark does not have",
+      { proof: 'benchmark "to the moon" in `bench/src/scenarios/no-ops.ts`' },
+      'no line "to the moon" in bench/src/scenarios/no-ops.ts',
+    ],
+    ["a figure without a file that it measures", { where: [], proof: measured }, "says not where it lives"],
     ["a part that nobody announced", { where: [], proof: "later: moon" }, "no part is called moon"],
     ["something that is there and comes later", { proof: "later: workflows" }, "comes later and is there"],
     ["no answer", { proof: "" }, "has 0 answers"],
@@ -107,9 +117,17 @@ describe("a planted violation is found:", () => {
   });
 
   test.each([
-    ["a specification that is missing", ["000-1", "002-1", "003-1"], "004 has no row"],
-    ["a number that is missing", ["000-1", "000-3", "002-1", "003-1", "004-1"], "000-3 is not 000-2"],
-    ["a specification that is not there", ["000-1", "001-1", "002-1", "003-1", "004-1"], "001-1 is of none"],
+    ["a specification that is missing", ["000-1", "002-1", "003-1", "005-1"], "004 has no row"],
+    [
+      "a number that is missing",
+      ["000-1", "000-3", "002-1", "003-1", "004-1", "005-1"],
+      "000-3 is not 000-2",
+    ],
+    [
+      "a specification that is not there",
+      ["000-1", "001-1", "002-1", "003-1", "004-1", "005-1"],
+      "001-1 is of none",
+    ],
   ])("%s", (_, ids, problem) => {
     expect(problemsWithIds(ids)).toEqual([problem]);
   });
@@ -157,13 +175,16 @@ function answersIn(proof: string): readonly Answer[] {
   const tests = [...proof.matchAll(/\btest "([^"]+)" in `([^`]+)`/g)].map(
     ([, title = "", file = ""]): Answer => ({ kind: "test", title, file }),
   );
+  const measured = [...proof.matchAll(/\bbenchmark "([^"]+)" in `([^`]+)`/g)].map(
+    ([, title = "", file = ""]): Answer => ({ kind: "benchmark", title, file }),
+  );
   const records = [...proof.matchAll(/\[ADR (\d{4})\]\((adr\/[^)]+)\)/g)].map(
     ([, number = "", file = ""]): Answer => ({ kind: "adr", number, file: `docs/${file}` }),
   );
   const later = [...proof.matchAll(/\blater: ([\w ]+)/g)].map(
     ([, part = ""]): Answer => ({ kind: "later", part }),
   );
-  return [...tests, ...records, ...later];
+  return [...tests, ...measured, ...records, ...later];
 }
 
 function problemsWith(answer: Answer, where: readonly string[], known: readonly string[]): readonly string[] {
@@ -176,6 +197,11 @@ function problemsWith(answer: Answer, where: readonly string[], known: readonly 
     case "adr":
       return problemsWithFile(answer.file, (text) =>
         text.startsWith(`# ${answer.number}: `) ? null : `ADR ${answer.number} is ${answer.file}`,
+      );
+    case "benchmark":
+      if (where.length === 0) return ["says not where it lives"];
+      return problemsWithFile(answer.file, (text) =>
+        text.includes(`"${answer.title}"`) ? null : `no line "${answer.title}" in ${answer.file}`,
       );
     case "test":
       if (where.length === 0) return ["says not where it lives"];
