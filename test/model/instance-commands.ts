@@ -62,8 +62,9 @@ export const drain: Command<"drain"> = async (scene, { instance: which }) => {
   const chosen = pickInstance(scene, which);
   if (chosen === null) return false;
   const { known, instance } = chosen;
+  // Also one that drains: somebody may have asked it to, and now it leaves by itself.
   expect(await scene.rig.pool.transaction(async (tx) => await markDraining(tx, instance.instanceId))).toBe(
-    known.state === "LIVE",
+    known.state !== "DEAD",
   );
   if (known.state === "LIVE") known.state = "DRAINING";
   return true;
