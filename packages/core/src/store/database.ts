@@ -182,7 +182,7 @@ async function inTransaction<Result>(
       const begun = isDirect ? watchedLater(client.query(begin)) : Promise.resolve();
       const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
         if (committed !== undefined || isOver) throw new Error(`${statement.name} comes after the COMMIT`);
-        const sent = send(statement);
+        const sent = inOnePacket(client, () => send(statement));
         sent.catch((error: unknown) => {
           firstFailure ??= error;
         });
@@ -216,7 +216,10 @@ function watchedLater<Answer>(promise: Promise<Answer>): Promise<Answer> {
   return promise;
 }
 
-/** What is sent meanwhile goes out together: every packet wakes the server up. */
+/**
+ * What is sent meanwhile goes out together, with all else of this turn: every packet wakes the server up. Uncorked as often as it
+ * was corked.
+ */
 function inOnePacket<Answer>(client: pg.PoolClient, send: () => Answer): Answer {
   // Not in the types of the driver, which does the same for the messages of one statement.
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
@@ -224,7 +227,7 @@ function inOnePacket<Answer>(client: pg.PoolClient, send: () => Answer): Answer 
   try {
     return send();
   } finally {
-    stream.uncork();
+    process.nextTick(() => stream.uncork());
   }
 }
 
