@@ -46,14 +46,28 @@ describe("the fair share of a run", () => {
     });
   });
 
+  it("binds a run whose own limit is larger, too", async () => {
+    const scheduler = await box.scheduler({ slots: 10 });
+    await scheduler.enqueueMany(
+      Array.from({ length: 60 }, (_, n) => echo.task(n)),
+      { run: { title: "nightly", limit: 2 * SHARE } },
+    );
+
+    await promoteAll(scheduler);
+    await scheduler.sweep();
+
+    expect(await statusesIn(box, "default")).toEqual({ AVAILABLE: SHARE, PENDING: 40 });
+  });
+
   it("when woken is looked at no deeper than it has room, but for one that tells when to look again", async () => {
     const scheduler = await box.scheduler({ slots: 3 });
     const { runId } = await enqueueRun(scheduler, "nightly", 60);
     await promoteAll(scheduler);
     const looked = async (): Promise<number | undefined> =>
       await box.pool("promoter").transaction(async (tx) => {
-        const [front] = await findFronts(tx, [{ blockedOn: "FAIR_SHARE", blockedKey: runId ?? "" }], 100);
-        return front?.taskRunIds.length;
+        const woken = [{ blockedOn: "FAIR_SHARE", blockedKey: runId ?? "" } as const];
+        const { fronts } = await findFronts(tx, woken, { batchSize: 100, fairShare: SHARE });
+        return fronts[0]?.taskRunIds.length;
       });
 
     expect(await looked()).toBe(1);

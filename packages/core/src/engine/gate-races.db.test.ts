@@ -195,7 +195,7 @@ describe("a promotion and a rescue at the same moment", () => {
     const { scheduler, lost, urgent } = await oneIsLostOneWaits();
     const promoting = box.pool("promoter");
     // It has chosen whom it looks at, and not yet asked who has the resource.
-    const pause = promoting.pauseBefore("loadResources");
+    const pause = promoting.pauseBefore("loadHolders");
 
     const pass = promote(promoting);
     await pause.reached;

@@ -1,6 +1,7 @@
 /** Admits pending task runs: lock, read a bounded snapshot, decide, write. Any instance may, at any time. */
 
 import type { Promotion } from "../domain/admission.ts";
+import { fairShareOf } from "../domain/fair-share.ts";
 import type { TaskRunId } from "../domain/ids.ts";
 import { type PromotionPlan, planPromotions } from "../domain/promotion.ts";
 import { gatesOf, mayGoOn, timedWakes } from "../domain/promotion-wakes.ts";
@@ -13,6 +14,7 @@ import { takeRateSlots } from "../store/holds/rates.ts";
 import { takeHolds } from "../store/holds/take.ts";
 import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
+import { loadServed } from "../store/rules/load.ts";
 import { type RecallBite, recallBite } from "../store/rules/recall.ts";
 import { KEEP_PLANS } from "../store/session.ts";
 import {
@@ -182,12 +184,17 @@ type Decided = Omit<
 
 async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<Decided> {
   const sweeps = sweepAfter !== undefined;
-  const [wakes, fresh] = await Promise.all([takeWakes(tx, batchSize), findNewAndDue(tx, batchSize)]);
-  const fronts = await findFronts(tx, parkingsOf(wakes), batchSize);
+  const [wakes, fresh, served] = await Promise.all([
+    takeWakes(tx, batchSize),
+    findNewAndDue(tx, batchSize),
+    loadServed(tx),
+  ]);
+  const fairShare = fairShareOf(served.slots);
+  const { fronts, slots } = await findFronts(tx, parkingsOf(wakes), { batchSize, fairShare });
   const swept = sweeps ? await findAfter(tx, sweepAfter, batchSize) : NOTHING_SWEPT;
   const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept.taskRunIds]);
   const candidates = await loadCandidates(tx, [...ids]);
-  const snapshot = await loadPromotionSnapshot(tx, candidates);
+  const snapshot = await loadPromotionSnapshot(tx, candidates, { served, slots });
   const plan = planPromotions(snapshot);
   const { promoted, opened, ...following } = await writeStatuses(tx, plan, candidates);
   const again = fronts.filter((front) => mayGoOn(front, plan)).flatMap((front) => wakeOf(front) ?? []);

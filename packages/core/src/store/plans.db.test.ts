@@ -157,7 +157,9 @@ describe("candidates", () => {
       await findOutOfOrder(tx, 100);
     });
 
-    expect(new Set(reads(plans.get("findParkedAtVersions")))).toEqual(new Set(["waiting_for_version"]));
+    expect(new Set(reads(plans.get("findParkedAtVersions")))).toEqual(
+      new Set(["open_version_pkey", "waiting_for_version"]),
+    );
     expect(new Set(reads(plans.get("findParkedAtResources")))).toEqual(
       new Set(["waiting_parked", "line_of_task_run"]),
     );
@@ -180,22 +182,23 @@ describe("candidates", () => {
     });
 
     expect(reads(plans.get("loadCandidates"))).toEqual(["waiting_pkey", "task_pkey"]);
-    expect(new Set(reads(plans.get("loadLimits")))).toEqual(
-      new Set(["run_pkey", "queue_pkey", "key_limit_pkey", "hold_pkey"]),
+    expect(new Set(reads(plans.get("loadTakenSlots")))).toEqual(
+      new Set(["run_pkey", "queue_pkey", "hold_pkey"]),
     );
-    // Free slots are what lies between those that are taken: no slot is asked for by itself.
-    const bySlot = expect.objectContaining({ "Join Type": "Anti" });
-    expect(plans.get("loadLimits")).not.toContainEqual(bySlot);
-    expect(new Set(reads(plans.get("countAvailable")))).toEqual(new Set(["hold_pkey", "task_run_pkey"]));
+    expect(reads(plans.get("loadKeyLimits"))).toEqual(["key_limit_pkey"]);
+    expect(new Set(reads(plans.get("countAvailable")))).toEqual(
+      new Set(["hold_pkey", "task_run_pkey", "run_pkey"]),
+    );
     expect(new Set(reads(plans.get("loadRates")))).toEqual(
       new Set(["rate_pkey", "rate_slot_pkey", "task_run_pkey"]),
     );
     expect(reads(plans.get("loadPauses"))).toEqual(["pause_pkey"]);
     expect(reads(plans.get("loadWindows"))).toEqual(["start_window_pkey"]);
     expect(reads(plans.get("loadStops"))).toEqual(["stop_pkey"]);
-    expect(new Set(reads(plans.get("loadResources")))).toEqual(
-      new Set(["hold_pkey", "resource_use_pkey", "open_version_pkey", "done_version_pkey"]),
-    );
+    expect(reads(plans.get("loadHolders"))).toEqual(["hold_pkey"]);
+    expect(new Set(reads(plans.get("loadSharers")))).toEqual(new Set(["resource_use_pkey", "hold_pkey"]));
+    expect(reads(plans.get("loadLowestVersions"))).toEqual(["open_version_pkey"]);
+    expect(reads(plans.get("loadDoneVersions"))).toEqual(["done_version_pkey"]);
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   });
 

@@ -4,33 +4,48 @@ import type { Candidate } from "../domain/gates/gate.ts";
 import { pausable } from "../domain/gates/paused.ts";
 import { windowed } from "../domain/gates/window.ts";
 import type { PromotionSnapshot } from "../domain/promotion-snapshot.ts";
+import type { LimitScope } from "../domain/scope.ts";
 import type { Transaction } from "./database.ts";
-import { countAvailable, loadLimits } from "./holds/limits.ts";
+import { countAvailable, limitsOf, loadTakenSlots, type TakenSlots } from "./holds/limits.ts";
 import { loadRates } from "./holds/rates.ts";
 import { loadResources } from "./holds/resources.ts";
-import { judgeStored, loadPauses, loadServed, loadStops, loadWindows } from "./rules/load.ts";
+import { judgeStored, loadPauses, loadServed, loadStops, loadWindows, type Served } from "./rules/load.ts";
 import { readClock } from "./task-runs/explain.ts";
+
+/** What a pass has read already, under the same lock: what was given back since is woken for the next one. */
+interface Known {
+  readonly served: Served;
+  readonly slots: ReadonlyMap<LimitScope, TakenSlots>;
+}
 
 /** All that the gates of these candidates look at. The same for the promoter and for `explain`, so that they agree. */
 export async function loadPromotionSnapshot(
   tx: Transaction,
   candidates: readonly Candidate[],
+  known: Known | null = null,
 ): Promise<PromotionSnapshot> {
-  const names = <Item>(pick: (candidate: Candidate) => readonly Item[]): readonly Item[] => [
-    ...new Set(candidates.flatMap(pick)),
-  ];
+  const names = <Item>(pick: (candidate: Candidate) => readonly Item[]): readonly Item[] => {
+    const all = new Set<Item>();
+    for (const candidate of candidates) for (const item of pick(candidate)) all.add(item);
+    return [...all];
+  };
+  const wanted = countEach(candidates.flatMap(limitScopesOf));
   // None needs the answer to another: they are sent together.
-  const [now, served, resources, limits, available, rates, pauses, stops, windows] = await Promise.all([
+  const [now, served, resources, slots, available, rates, pauses, stops, windows] = await Promise.all([
     readClock(tx),
-    loadServed(tx),
+    known?.served ?? loadServed(tx),
     loadResources(
       tx,
       names((candidate) => candidate.resources.map(({ name }) => name)),
     ),
-    loadLimits(tx, names(limitScopesOf), candidates.length),
+    loadTakenSlots(
+      tx,
+      [...wanted.keys()].filter((scope) => known?.slots.has(scope) !== true),
+    ),
     countAvailable(
       tx,
       names(({ runId }) => (runId === null ? [] : [runId])),
+      known === null ? 0 : fairShareOf(known.served.slots),
     ),
     loadRates(
       tx,
@@ -48,7 +63,7 @@ export async function loadPromotionSnapshot(
     now,
     candidates,
     resources,
-    limits,
+    limits: limitsOf(new Map([...(known?.slots ?? []), ...slots]), (scope) => wanted.get(scope) ?? 0),
     available,
     fairShare: fairShareOf(served.slots),
     rates,
@@ -57,4 +72,10 @@ export async function loadPromotionSnapshot(
     windows: new Map([...windows].map(([scope, stored]) => [scope, judgeStored(stored, now)])),
     servedKinds: served.kinds,
   };
+}
+
+function countEach<Item>(items: readonly Item[]): ReadonlyMap<Item, number> {
+  const counts = new Map<Item, number>();
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return counts;
 }

@@ -17,83 +17,119 @@ export async function loadResources(
   names: readonly ResourceName[],
 ): Promise<ReadonlyMap<ResourceName, ResourceSnapshot>> {
   if (names.length === 0) return new Map();
-  const [lines, rows] = await Promise.all([loadLines(db, names), loadUse(db, names)]);
-  return new Map(rows.map((row) => [row.name, toSnapshot(row, lines.get(row.name) ?? EMPTY_LINE)]));
+  // Each by one look at its index for all names, and only what is there comes back: most resources are held by nobody.
+  const [lines, holders, sharers, lowest, done] = await Promise.all([
+    loadLines(db, names),
+    loadHolders(db, names),
+    loadSharers(db, names),
+    loadLowestVersions(db, names),
+    loadDoneVersions(db, names),
+  ]);
+  return new Map(
+    names.map((name) => [
+      name,
+      {
+        ...(holders.get(name) ?? NO_HOLDER),
+        ...(sharers.get(name) ?? NO_SHARERS),
+        ...(lines.get(name) ?? EMPTY_LINE),
+        lowestOpenVersion: lowest.get(name) ?? null,
+        doneVersion: done.get(name) ?? null,
+      },
+    ]),
+  );
 }
 
-async function loadUse(db: Database, names: readonly ResourceName[]): Promise<readonly ResourceRow[]> {
-  return await db.query(
-    preparedSql<ResourceRow>("loadResources")`
-      SELECT g.name, alone.task_run_id AS "exclusiveHolder",
-             CASE WHEN alone.task_run_id IS NULL THEN alone.reserved_for END AS "reservedFor",
-             coalesce(used.shared, 0) AS "sharedCount",
-             -- Nobody shares most of them: no search for each then.
-             CASE WHEN used.shared > 0
-                  THEN ARRAY(SELECT task_run_id
-                               FROM signalbox.hold
-                              WHERE scope = 'resource:' || g.name AND slot > 0
-                              ORDER BY slot
-                              LIMIT ${NAMED_SHARERS})
-                  ELSE '{}' END AS "sharedHolders",
-             CASE WHEN used.shared > 0
-                  THEN (SELECT max(slot) FROM signalbox.hold WHERE scope = 'resource:' || g.name)
-                  ELSE 0 END + 1 AS "nextSharedSlot",
-             array_to_string(lowest.version, '.') AS "lowestVersion", lowest.task_run_id AS "lowestTaskRunId",
-             (SELECT array_to_string(version, '.') FROM signalbox.done_version WHERE done_version.name = g.name) AS "doneVersion"
+type Holder = Pick<ResourceSnapshot, "exclusiveHolder" | "reservedFor">;
+const NO_HOLDER: Holder = { exclusiveHolder: null, reservedFor: null };
+
+async function loadHolders(
+  db: Database,
+  names: readonly ResourceName[],
+): Promise<ReadonlyMap<ResourceName, Holder>> {
+  const rows = await db.query(
+    preparedSql<{ name: string; taskRunId: string | null; reservedFor: string | null }>("loadHolders")`
+      SELECT substr(scope, length('resource:') + 1) AS name, task_run_id AS "taskRunId",
+             CASE WHEN task_run_id IS NULL THEN reserved_for END AS "reservedFor"
+        FROM signalbox.hold
+       WHERE scope = ANY (ARRAY(SELECT 'resource:' || name FROM unnest(${names}::text[]) AS name)) AND slot = 0
+    `,
+  );
+  return new Map(
+    rows.map(({ name, taskRunId, reservedFor }) => [
+      name,
+      {
+        exclusiveHolder: taskRunId === null ? null : asTaskRunId(taskRunId),
+        reservedFor: reservedFor === null ? null : asTaskId(reservedFor),
+      },
+    ]),
+  );
+}
+
+type Sharers = Pick<ResourceSnapshot, "sharedCount" | "sharedHolders" | "nextSharedSlot">;
+const NO_SHARERS: Sharers = { sharedCount: 0, sharedHolders: [], nextSharedSlot: 1 };
+
+async function loadSharers(
+  db: Database,
+  names: readonly ResourceName[],
+): Promise<ReadonlyMap<ResourceName, Sharers>> {
+  const rows = await db.query(
+    preparedSql<Omit<Sharers, "sharedHolders"> & { name: string; sharedHolders: readonly string[] }>(
+      "loadSharers",
+    )`
+      SELECT name, shared AS "sharedCount",
+             ARRAY(SELECT task_run_id
+                     FROM signalbox.hold
+                    WHERE scope = 'resource:' || used.name AND slot > 0
+                    ORDER BY slot
+                    LIMIT ${NAMED_SHARERS}) AS "sharedHolders",
+             (SELECT max(slot) FROM signalbox.hold WHERE scope = 'resource:' || used.name) + 1 AS "nextSharedSlot"
+        FROM signalbox.resource_use AS used
+       WHERE name = ANY (${names}::text[]) AND shared > 0
+    `,
+  );
+  return new Map(
+    rows.map(({ name, sharedHolders, ...counts }) => [
+      name,
+      { ...counts, sharedHolders: sharedHolders.map(asTaskRunId) },
+    ]),
+  );
+}
+
+async function loadLowestVersions(
+  db: Database,
+  names: readonly ResourceName[],
+): Promise<ReadonlyMap<ResourceName, NonNullable<ResourceSnapshot["lowestOpenVersion"]>>> {
+  const rows = await db.query(
+    preparedSql<{ name: string; version: string; taskRunId: string }>("loadLowestVersions")`
+      SELECT g.name, array_to_string(lowest.version, '.') AS version, lowest.task_run_id AS "taskRunId"
         FROM unnest(${names}::text[]) AS g (name)
-        -- With a limit it stays a search for each name. Without one the planner may compare each name with each hold.
-        LEFT JOIN LATERAL (
-             SELECT task_run_id, reserved_for FROM signalbox.hold WHERE scope = 'resource:' || g.name AND slot = 0 LIMIT 1
-             ) AS alone ON true
-        LEFT JOIN LATERAL (
-             SELECT shared FROM signalbox.resource_use WHERE resource_use.name = g.name LIMIT 1) AS used ON true
-        LEFT JOIN LATERAL (
+       CROSS JOIN LATERAL (
              SELECT version, task_run_id
                FROM signalbox.open_version
               WHERE open_version.name = g.name
               ORDER BY version, task_run_id
-              LIMIT 1) AS lowest ON true
+              LIMIT 1) AS lowest
     `,
+  );
+  return new Map(
+    rows.map(({ name, version, taskRunId }) => [name, { version, taskRunId: asTaskRunId(taskRunId) }]),
   );
 }
 
-interface ResourceRow {
-  readonly name: string;
-  readonly exclusiveHolder: string | null;
-  readonly reservedFor: string | null;
-  readonly sharedCount: number;
-  readonly sharedHolders: readonly string[];
-  readonly nextSharedSlot: number;
-  readonly lowestVersion: string | null;
-  readonly lowestTaskRunId: string | null;
-  readonly doneVersion: string | null;
+async function loadDoneVersions(
+  db: Database,
+  names: readonly ResourceName[],
+): Promise<ReadonlyMap<ResourceName, string>> {
+  const rows = await db.query(
+    preparedSql<{ name: string; version: string }>("loadDoneVersions")`
+      SELECT name, array_to_string(version, '.') AS version FROM signalbox.done_version WHERE name = ANY (${names}::text[])
+    `,
+  );
+  return new Map(rows.map(({ name, version }) => [name, version]));
 }
 
-interface LineFront {
-  readonly line: readonly LineEntry[];
-  readonly goesOn: boolean;
-  readonly exclusiveGoesOn: boolean;
-}
-const EMPTY_LINE: LineFront = { line: [], goesOn: false, exclusiveGoesOn: false };
-
-function toSnapshot(row: ResourceRow, front: LineFront): ResourceSnapshot {
-  const { lowestVersion, lowestTaskRunId } = row;
-  return {
-    exclusiveHolder: row.exclusiveHolder === null ? null : asTaskRunId(row.exclusiveHolder),
-    reservedFor: row.reservedFor === null ? null : asTaskId(row.reservedFor),
-    sharedHolders: row.sharedHolders.map(asTaskRunId),
-    sharedCount: row.sharedCount,
-    nextSharedSlot: row.nextSharedSlot,
-    line: front.line,
-    lineGoesOn: front.goesOn,
-    exclusiveGoesOn: front.exclusiveGoesOn,
-    lowestOpenVersion:
-      lowestVersion === null || lowestTaskRunId === null
-        ? null
-        : { version: lowestVersion, taskRunId: asTaskRunId(lowestTaskRunId) },
-    doneVersion: row.doneVersion,
-  };
-}
+type LineFront = Pick<ResourceSnapshot, "line" | "lineGoesOn" | "exclusiveGoesOn">;
+const EMPTY_LINE: LineFront = { line: [], lineGoesOn: false, exclusiveGoesOn: false };
 
 /**
  * The front of each line: up to and with the first that wants the resource alone and that nobody behind it can go
@@ -139,7 +175,7 @@ function toFront(rows: readonly LineRow[]): LineFront {
   const inSight = Math.max(0, ...rows.map((row) => Number(row.inSight ?? 0)));
   const goesOn = inSight > LINE_DEPTH || inSight > entries.filter((row) => row.inSight !== null).length;
   const hasExclusive = entries.some(({ mode }) => mode === "exclusive");
-  return { line: entries.map(toLineEntry), goesOn, exclusiveGoesOn: goesOn && hasExclusive };
+  return { line: entries.map(toLineEntry), lineGoesOn: goesOn, exclusiveGoesOn: goesOn && hasExclusive };
 }
 
 interface LineRow {

@@ -74,9 +74,12 @@ export async function loadStops(
 }
 
 /** What the live instances can run, and how many of it at once. */
-export async function loadServed(
-  db: Database,
-): Promise<{ readonly kinds: ReadonlySet<string>; readonly slots: number }> {
+export interface Served {
+  readonly kinds: ReadonlySet<string>;
+  readonly slots: number;
+}
+
+export async function loadServed(db: Database): Promise<Served> {
   const rows = await db.query(
     preparedSql<{ kinds: readonly string[]; slots: number }>("loadServed")`
       SELECT kinds, slots FROM signalbox.instance WHERE state = 'LIVE' AND expires_at > clock_timestamp()

@@ -7,7 +7,10 @@ import type { Parking, WaitingCode } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
 import { preparedSql } from "../sql.ts";
 
-/** Those of the smallest version that is parked under each resource: who has a larger one waits for their end. */
+/**
+ * Those of the smallest version that is parked under each resource: who has a larger one waits for their end. Nobody where a smaller
+ * one is still open: its end leaves a wake of its own.
+ */
 export async function findParkedAtVersions(
   db: Database,
   resources: readonly ResourceName[],
@@ -19,14 +22,11 @@ export async function findParkedAtVersions(
       SELECT 'VERSION_ORDER' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth
         FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
        CROSS JOIN LATERAL (
+             SELECT version FROM signalbox.open_version WHERE name = g.key ORDER BY version LIMIT 1) AS smallest
+       CROSS JOIN LATERAL (
              SELECT task_run_id, priority, enqueued_at
                FROM signalbox.waiting
-              WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key
-                AND version = (SELECT version
-                                 FROM signalbox.waiting
-                                WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key
-                                ORDER BY version
-                                LIMIT 1)
+              WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key AND version = smallest.version
               ORDER BY priority, enqueued_at, task_run_id
               LIMIT ${depth + 1}) AS w
        ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
