@@ -13,6 +13,8 @@ export const taskRunSchema = z.object({
   title: z.string(),
   tags: z.array(z.string()),
   attempt: z.int(),
+  /** How many there can be in all by its retry policy; one more for each that ended with its instance. Never less than `attempt`. */
+  attempts: z.int(),
   status: taskRunStatus,
   priority: z.int(),
   runAt: instant.nullable(),

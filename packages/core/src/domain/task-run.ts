@@ -15,6 +15,11 @@ export interface TaskRun {
   readonly title: string;
   readonly tags: readonly string[];
   readonly attempt: number;
+  /**
+   * How many there can be in all before the task has failed for good: by its retry policy, and one more for each that ended with
+   * its instance. A retry by hand may go beyond the policy; it is never less than `attempt`.
+   */
+  readonly attempts: number;
   readonly status: TaskRunStatus;
   /** 0 is the most urgent, 9 the least; -1 is a task that goes on after its instance was lost. */
   readonly priority: number;

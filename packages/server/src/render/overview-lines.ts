@@ -6,6 +6,7 @@ import type { Look } from "./look.ts";
 import { statusText } from "./status-look.ts";
 import { alignColumns, renderTable } from "./table.ts";
 import { safeText, shortId } from "./task-name.ts";
+import { attemptText } from "./task-run-columns.ts";
 import { sinceText } from "./time.ts";
 import { WAITING_LABEL } from "./waiting-cause.ts";
 
@@ -73,7 +74,7 @@ function runningRow(taskRun: TaskRun, now: string): readonly string[] {
     shortId(taskRun.taskRunId),
     safeText(taskRun.title),
     taskRun.instanceName === null ? "" : `on ${safeText(taskRun.instanceName)}`,
-    `attempt ${taskRun.attempt}`,
+    `attempt ${attemptText(taskRun)}`,
     taskRun.claimedAt === null ? "" : sinceText(taskRun.claimedAt, now),
     taskRun.cancelRequestedAt === null ? "" : "canceling",
   ];

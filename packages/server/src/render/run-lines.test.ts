@@ -57,6 +57,13 @@ test.each([
   expect(progressBar(part, whole, { width: 4, unicode: false })).toBe(bar);
 });
 
+test.each([
+  [1, 1, "attempt 1  "],
+  [2, 3, "attempt 2/3"],
+])("attempt %d of %d is %s", (attempt, attempts, text) => {
+  expect(failureLines([{ ...taskRun("FAILED", "a"), attempt, attempts }])[1]).toContain(text);
+});
+
 function taskRun(status: TaskRun["status"], title: string): TaskRun {
   return {
     taskRunId: `019a8c3e-5d21-7abc-8def-00000000000${title}`,
@@ -67,6 +74,7 @@ function taskRun(status: TaskRun["status"], title: string): TaskRun {
     title,
     tags: [],
     attempt: 1,
+    attempts: 1,
     status,
     priority: 5,
     runAt: null,

@@ -5,7 +5,7 @@ import { progressBar } from "./progress-bar.ts";
 import { statusText, statusWord } from "./status-look.ts";
 import { alignColumns, type Column } from "./table.ts";
 import { safeText, shortId } from "./task-name.ts";
-import { aboutText, statusSince } from "./task-run-columns.ts";
+import { aboutText, attemptText, statusSince } from "./task-run-columns.ts";
 import { clockText, sinceText } from "./time.ts";
 import type { Moment } from "./waiting-cause.ts";
 
@@ -71,7 +71,7 @@ function taskLines(taskRuns: readonly TaskRun[], { now, look }: Moment): readonl
       `  ${statusText(taskRun.status, look)}`,
       safeText(taskRun.title),
       shortId(taskRun.taskRunId),
-      `attempt ${taskRun.attempt}`,
+      `attempt ${attemptText(taskRun)}`,
       sinceText(statusSince(taskRun), now),
       aboutText(taskRun),
     ],
@@ -84,8 +84,8 @@ export function failureLines(taskRuns: readonly TaskRun[]): readonly string[] {
   const failed = taskRuns.filter(({ status }) => status === "FAILED");
   if (failed.length === 0) return [];
   const each = failed.map(
-    ({ title, taskRunId, attempt, outcome }) =>
-      `  ${safeText(title)}  attempt ${attempt}  ${safeText(outcome ?? "")}  signalbox logs ${taskRunId}`,
+    (taskRun) =>
+      `  ${safeText(taskRun.title)}  attempt ${attemptText(taskRun)}  ${safeText(taskRun.outcome ?? "")}  signalbox logs ${taskRun.taskRunId}`,
   );
   return [`Failed (${failed.length}):`, ...each];
 }

@@ -14,7 +14,7 @@ export function taskRunColumns({ now, look }: Moment): readonly Column<TaskRun>[
     { name: "title", text: ({ title }) => safeText(title) },
     { name: "kind", text: ({ kind }) => safeText(kind) },
     { name: "queue", text: ({ queue }) => safeText(queue) },
-    { name: "attempt", text: ({ attempt }) => String(attempt) },
+    { name: "attempt", text: attemptText },
     { name: "for", text: (taskRun) => sinceText(statusSince(taskRun), now) },
     { name: "about", text: aboutText },
     { name: "priority", wide: true, text: ({ priority }) => String(priority) },
@@ -29,6 +29,11 @@ export function taskRunColumns({ now, look }: Moment): readonly Column<TaskRun>[
     { name: "task", wide: true, text: ({ taskId }) => taskId },
     { name: "run", wide: true, text: ({ runId }) => runId ?? "" },
   ];
+}
+
+/** "2/3"; where there can be only one, just that. */
+export function attemptText({ attempt, attempts }: TaskRun): string {
+  return attempts === 1 ? String(attempt) : `${attempt}/${attempts}`;
 }
 
 /** When it came to be in its status. */

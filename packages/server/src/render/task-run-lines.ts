@@ -5,7 +5,7 @@ import { type Fact, factLines } from "./fact-lines.ts";
 import { statusText } from "./status-look.ts";
 import { alignColumns } from "./table.ts";
 import { safeText, shortId } from "./task-name.ts";
-import { aboutText, resourceText, statusSince } from "./task-run-columns.ts";
+import { aboutText, attemptText, resourceText, statusSince } from "./task-run-columns.ts";
 import { clockText, lengthText, relativeText, sinceText } from "./time.ts";
 import type { Moment } from "./waiting-cause.ts";
 
@@ -34,7 +34,7 @@ function nameFacts(taskRun: TaskRunDetail): readonly Fact[] {
     ["task", taskRun.taskId],
     ["run", taskRun.runId],
     ["kind", safeText(taskRun.kind)],
-    ["attempt", String(taskRun.attempt)],
+    ["attempt", attemptText(taskRun)],
     ["about", aboutText(taskRun) || null],
   ];
 }
@@ -108,7 +108,7 @@ function attemptLines(
   if (attempts.length < 2) return [];
   const rows = attempts.map((attempt) => [
     attempt.taskRunId === taskRunId ? "  >" : "   ",
-    `attempt ${attempt.attempt}`,
+    `attempt ${attemptText(attempt)}`,
     statusText(attempt.status, look),
     `${sinceText(statusSince(attempt), now)} ago`,
     shortId(attempt.taskRunId),

@@ -144,3 +144,33 @@ describe("the filter of a list", () => {
     });
   });
 });
+
+describe("an attempt", () => {
+  const attempts = async (scheduler: ManualScheduler) =>
+    (await scheduler.list({})).taskRuns.map((taskRun) => [taskRun.attempt, taskRun.attempts]);
+
+  it("says how many there can be by the policy; one that ended with its instance does not count", async () => {
+    const [scheduler, doomed] = [await box.scheduler(), await box.scheduler()];
+    await scheduler.enqueue(echo.task(1, { retry: { attempts: 3 } }));
+    await doomed.claim();
+    await doomed.expireLease();
+    await scheduler.rescue();
+
+    expect(await attempts(scheduler)).toEqual([
+      [2, 4],
+      [1, 3],
+    ]);
+  });
+
+  it("that was asked for by hand may go beyond the policy", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1));
+    await scheduler.cancel(taskRunId);
+    await scheduler.retry(taskRunId);
+
+    expect(await attempts(scheduler)).toEqual([
+      [2, 2],
+      [1, 1],
+    ]);
+  });
+});

@@ -26,7 +26,7 @@ export async function loadTaskRuns(db: Database, ids: readonly TaskRunId[]): Pro
     // Not prepared: a plan that was made while tables were short would be kept.
     sql<Stored<TaskRun>>("loadTaskRuns")`
       SELECT t.id AS "taskRunId", t.task_id AS "taskId", t.run_id AS "runId", t.kind, t.queue, k.title, k.tags, t.attempt,
-             t.status, t.priority, t.run_at AS "runAt", array_to_string(k.version, '.') AS version, k.resources,
+             greatest(t.attempt, (k.policy->>'attempts')::integer + t.interruptions) AS attempts, t.status, t.priority, t.run_at AS "runAt", array_to_string(k.version, '.') AS version, k.resources,
              k.concurrency_key AS "concurrencyKey", k.rate, w.blocked_on AS "blockedOn", t.enqueued_at AS "enqueuedAt", t.available_at AS "availableAt",
              t.claimed_at AS "claimedAt", t.claimed_by AS "claimedBy",
              (SELECT name FROM signalbox.instance WHERE boot_id = t.claimed_by) AS "instanceName",

@@ -26,7 +26,7 @@ export function Attempts({ taskRun }: { readonly taskRun: TaskRunDetail }) {
                       params={{ taskRunId: each.taskRunId }}
                       aria-current={each.taskRunId === taskRun.taskRunId ? "true" : undefined}
                     >
-                      {words("taskRun.attempt", { attempt: each.attempt })}
+                      {words("taskRun.attempt", { attempt: each.attempt, attempts: each.attempts })}
                     </Link>
                     <TaskRunStatus taskRun={each} />
                   </div>

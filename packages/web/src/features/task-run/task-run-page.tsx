@@ -50,7 +50,7 @@ function Loaded({ taskRun, explanation }: LoadedProps) {
             <Link to="/tasks" className="underline">
               {words("tasks.title")}
             </Link>{" "}
-            / {words("taskRun.attempt", { attempt: taskRun.attempt })}
+            / {words("taskRun.attempt", { attempt: taskRun.attempt, attempts: taskRun.attempts })}
           </p>
           <h1>{title}</h1>
           <div className="mt-1 flex flex-wrap items-center gap-3" aria-live="polite">

@@ -122,6 +122,7 @@ function Row({ index, taskRun, selected, shown, measure }: RowProps) {
     status: words(`status.${taskRun.status}`),
     title: safeText(taskRun.title),
     attempt: taskRun.attempt,
+    attempts: taskRun.attempts,
   });
   return (
     <tr
@@ -150,6 +151,7 @@ function Row({ index, taskRun, selected, shown, measure }: RowProps) {
       </td>
       <td role="cell" className="tabular-nums max-xl:hidden">
         {taskRun.attempt}
+        {taskRun.attempts > 1 && <span className="text-muted"> / {taskRun.attempts}</span>}
       </td>
       <td role="cell" data-label={words("column.length")} className="md:max-lg:hidden">
         <TaskRunLength taskRun={taskRun} />
