@@ -19,6 +19,8 @@ const STATUSES = [
 /** Of what two shapes cover together, how much both cover: above this they would be taken for one another. */
 const MOST_ALIKE = 0.8;
 const SCALE = 3;
+/** WCAG 1.4.11. */
+const LEAST_CONTRAST = 3;
 
 const THEMES = ["light", "dark"] as const;
 
@@ -87,25 +89,44 @@ describe.skipIf(browser === null).each(THEMES)("the eight statuses, %s", (colorS
       expect(seen.get("FAILED")?.colour).not.toEqual(templates.get("FAILED")?.colour);
     },
   );
+
+  test.each(THEMES)("are known by them in forced colours, on a page that is to be %s", async (theme) => {
+    await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+    await page.emulateMedia({ forcedColors: "active" });
+    const seen = await picturesOf(page, reader.page);
+    await page.emulateMedia({ forcedColors: "none" });
+    await page.evaluate("delete document.documentElement.dataset.theme");
+
+    const named = [...seen].map(([status, { shape }]) => [status, nearest(shape, templates)]);
+    expect(named).toEqual(STATUSES.map((status) => [status, status]));
+    // In one colour, that of text: those of the theme may be the same as what the reader wants behind them.
+    expect(new Set([...seen].map(([, { strongest }]) => strongest.join())).size).toBe(1);
+    expect([...seen].filter(([, { colour, behind }]) => contrast(colour, behind) < LEAST_CONTRAST)).toEqual(
+      [],
+    );
+  });
 });
 
 test.skipIf(browser === null)("a row is read out with its status, its name and its attempt", async () => {
   const { client } = dashboard;
-  const { taskRunId } = await client.createTask({ kind: "failing", title: "orders-eu-3" });
-  await expect
-    .poll(async () => (await client.getTaskRun(taskRunId)).status, { timeout: 20_000 })
-    .toBe("FAILED");
-  await client.retry(taskRunId);
+  const retry = { attempts: 3, backoff: { firstMs: 100, maxMs: 100 } };
+  await client.createTask({ kind: "failing", title: "orders-eu-3", retry });
+  await client.createTask({ kind: "failing", title: "once" });
   const { page, close } = await openPage(found(), `${dashboard.url}/tasks`);
 
-  await page.getByRole("link", { name: "Failed, orders-eu-3, attempt 2", exact: true }).waitFor();
+  await page
+    .getByRole("link", { name: "Failed, orders-eu-3, attempt 2 of 3", exact: true })
+    .waitFor({ timeout: 20_000 });
+  await page.getByRole("link", { name: "Failed, once, attempt 1", exact: true }).waitFor();
   await close();
 });
 
-/** Which pixels differ from what is behind them, and the mean colour of those. */
+/** Which pixels differ from what is behind them, their mean colour, and that of the one that differs most. */
 interface Picture {
   readonly shape: readonly boolean[];
   readonly colour: readonly number[];
+  readonly strongest: readonly number[];
+  readonly behind: readonly number[];
 }
 
 async function picturesOf(page: Page, reader: Page): Promise<ReadonlyMap<string, Picture>> {
@@ -138,7 +159,8 @@ const READ_PICTURES = `async (png, boxes, scale) => {
     const shape = away.map((far) => far > most / 2);
     const drawn = pixels.filter((_, at) => shape[at]);
     const mean = (part) => Math.round(drawn.reduce((sum, pixel) => sum + pixel[part], 0) / drawn.length);
-    return [status, { shape, colour: [mean(0), mean(1), mean(2)] }];
+    const strongest = pixels[away.indexOf(most)];
+    return [status, { shape, colour: [mean(0), mean(1), mean(2)], strongest, behind: pixels[0] }];
   });
 }`;
 
@@ -147,6 +169,20 @@ function likeness(one: readonly boolean[], other: readonly boolean[]): number {
   const both = one.filter((drawn, at) => drawn && other[at] === true).length;
   const either = one.filter((drawn, at) => drawn || other[at] === true).length;
   return both / either;
+}
+
+/** As WCAG has it, from 1 to 21. */
+function contrast(one: readonly number[], other: readonly number[]): number {
+  const [dark = 0, light = 0] = [one, other].map(luminance).toSorted((left, right) => left - right);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: readonly number[]): number {
+  const [red = 0, green = 0, blue = 0] = colour.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 function nearest(shape: readonly boolean[], templates: ReadonlyMap<string, Picture>): string {
