@@ -61,7 +61,40 @@ describe.skipIf(browser === null)("an answer that comes late", () => {
     expect(await status.innerText()).toBe("Done");
     await close();
   });
+
+  test("of the attempts does not take back what the stream has said of one of them elsewhere", async () => {
+    const { taskRunId } = await dashboard.client.createTask({ kind: "steered", input: { until: "attempt" } });
+    const { page, close } = await openPage(found(), `${dashboard.url}/preferences`);
+    await keepFromStream(page, "/attempts");
+    const late = await holdAnswers(page, "**/api/v1/task-runs/*/attempts?*");
+    await page.goto(`${dashboard.url}/task-runs/${taskRunId}`);
+    const status = page.locator("main h1 + div [data-status]");
+    await status.getByText("Running", { exact: true }).waitFor();
+    expect(await late.asked()).toContain('"RUNNING"');
+    finish("attempt");
+    await status.getByText("Done", { exact: true }).waitFor();
+
+    await late.letGo();
+    // Nothing but its row version tells that this answer is old: no stream has spoken of the attempts.
+    const attempt = page.getByRole("region", { name: "Attempts" }).locator("span[data-status]");
+    await attempt.waitFor();
+
+    expect(await attempt.innerText()).toBe("Done");
+    await close();
+  });
 });
+
+/** The page believes that its stream follows such topics, and the stream never hears of them. */
+async function keepFromStream(page: Page, part: string): Promise<void> {
+  // The stream of a worker cannot be changed on its way.
+  await page.context().addInitScript("delete globalThis.SharedWorker; delete globalThis.BroadcastChannel");
+  await page.route("**/api/v1/stream?*", async (route: Route) => {
+    const url = new URL(route.request().url());
+    const topics = url.searchParams.getAll("topic").filter((topic) => !topic.includes(part));
+    url.search = topics.map((topic) => `topic=${encodeURIComponent(topic)}`).join("&");
+    await route.continue({ url: url.href });
+  });
+}
 
 describe.skipIf(browser === null)("a list of several pages", () => {
   test("has no hole and nothing twice when new ones come on top", async () => {

@@ -1,5 +1,6 @@
 /** A dashboard on a database of its own: real instances in this process, the API and the built pages. */
 
+import type { ServerResponse } from "node:http";
 import { type Client, createClient } from "@signalbox/contract";
 import { createScheduler, type Executor, type Scheduler } from "@signalbox/core";
 import { createTestDatabase } from "@signalbox/core/testing";
@@ -18,6 +19,8 @@ export interface OpenDashboard {
   readonly logged: readonly unknown[];
   /** How many streams are open now. */
   readonly openStreams: () => number;
+  /** Ends the streams that are open, and every new one, until it is told otherwise. */
+  readonly blockStreams: (blocked: boolean) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -57,14 +60,7 @@ export async function openDashboard(adminUrl: string, setup: DashboardSetup): Pr
     logger: { error: (entry: unknown) => logged.push(entry) },
   });
   if (!addDashboard(api)) throw new Error("The dashboard is not built: npm run build");
-  let streams = 0;
-  api.addHook("onRequest", async (request, reply) => {
-    if (!request.url.startsWith("/api/v1/stream")) return;
-    streams += 1;
-    reply.raw.once("close", () => {
-      streams -= 1;
-    });
-  });
+  const streams = watchStreams(api);
   const { url } = await listenOnLoopback(api, 28_410);
   return {
     url,
@@ -72,11 +68,36 @@ export async function openDashboard(adminUrl: string, setup: DashboardSetup): Pr
     client: createClient(url),
     scheduler: asking,
     logged,
-    openStreams: () => streams,
+    ...streams,
     close: async () => {
       await api.close();
       await Promise.all([...schedulers, asking].map(async (scheduler) => await scheduler.stop()));
       await database.drop();
+    },
+  };
+}
+
+/** At the server: a route of the browser's driver does not see what a shared worker asks for. */
+function watchStreams(
+  api: ReturnType<typeof createApi>,
+): Pick<OpenDashboard, "openStreams" | "blockStreams"> {
+  const open = new Set<ServerResponse>();
+  let blocked = false;
+  api.addHook("onRequest", async (request, reply) => {
+    if (!request.url.startsWith("/api/v1/stream")) return;
+    if (blocked) {
+      reply.hijack();
+      reply.raw.destroy();
+      return;
+    }
+    open.add(reply.raw);
+    reply.raw.once("close", () => open.delete(reply.raw));
+  });
+  return {
+    openStreams: () => open.size,
+    blockStreams: (next) => {
+      blocked = next;
+      if (blocked) for (const stream of open) stream.destroy();
     },
   };
 }
