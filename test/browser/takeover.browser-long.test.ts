@@ -74,3 +74,24 @@ describe.skipIf(browser === null)("an instance that dies in the middle of a task
     await close();
   });
 });
+
+describe.skipIf(browser === null)("an instance that is told to end", () => {
+  test("has left, and is not taken for lost", async () => {
+    if (browser === null) throw new Error("unreachable: skipped without a browser");
+    const [staying, leaving] = [await startServer(database.url), await startServer(database.url)];
+    servers = [...servers, staying, leaving];
+    const pid = /"pid":(\d+)/.exec(leaving.stderr())?.[1];
+    const { page, close } = await openPage(browser, `${staying.url}/cluster`);
+    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByRole("button", { name: "Log in" }).click();
+    const card = page.locator(`[data-instance$="-${pid}"]`);
+    await card.locator('[data-state="live"]').waitFor();
+
+    leaving.kill("SIGTERM");
+    await leaving.ended;
+
+    await card.locator('[data-state="left"]').getByText("Left", { exact: true }).waitFor();
+    expect(await card.getByRole("button", { name: "Drain" }).count()).toBe(0);
+    await close();
+  });
+});

@@ -193,7 +193,9 @@ test("two on one database share the work, and one without tasks claims nothing",
   await expect.poll(look, { timeout: 30_000 }).toMatchObject({ status: "PENDING", blockedOn: "NO_EXECUTOR" });
   const { json: overview } = await second.ask("/signalbox/api/v1/overview");
   const { instances } = overview as { readonly instances: readonly object[] };
-  expect(instances).toContainEqual(expect.objectContaining({ name: "inst-a", state: "DEAD" }));
+  expect(instances).toContainEqual(
+    expect.objectContaining({ name: "inst-a", state: "DEAD", leftAt: expect.any(String) }),
+  );
   expect(instances).toContainEqual(expect.objectContaining({ name: "inst-b", state: "LIVE", kinds: [] }));
 });
 

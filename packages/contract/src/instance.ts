@@ -13,6 +13,8 @@ export const instanceView = z.object({
   startedAt: instant,
   beatAt: instant,
   leaseUntil: instant,
+  /** When it left by itself, of one that is DEAD; null: it was lost. */
+  leftAt: instant.nullable(),
   /** Who has asked it to drain, when and why; null: nobody. */
   drainRequest: z
     .object({ since: instant, by: z.string().nullable(), reason: z.string().nullable() })

@@ -78,10 +78,12 @@ CREATE TABLE signalbox.instance (
   drain_requested_at timestamp with time zone,
   drain_requested_by text,
   drain_reason text,
+  left_at timestamp with time zone,
   CONSTRAINT instance_pkey PRIMARY KEY (boot_id),
   CONSTRAINT instance_asked_to_drain_is_not_live CHECK (state <> 'LIVE'::text OR drain_requested_at IS NULL),
   CONSTRAINT instance_process_has_host CHECK ((host IS NULL) = (process IS NULL)),
-  CONSTRAINT instance_state_check CHECK (state = ANY (ARRAY['LIVE'::text, 'DRAINING'::text, 'DEAD'::text]))
+  CONSTRAINT instance_state_check CHECK (state = ANY (ARRAY['LIVE'::text, 'DRAINING'::text, 'DEAD'::text])),
+  CONSTRAINT instance_that_left_is_dead CHECK (left_at IS NULL OR state = 'DEAD'::text)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 
 CREATE TABLE signalbox.key_limit (

@@ -101,6 +101,8 @@ export interface InstanceView {
   readonly startedAt: Date;
   readonly beatAt: Date;
   readonly leaseUntil: Date;
+  /** When it left by itself, of one that is DEAD; null: it was lost. */
+  readonly leftAt: Date | null;
   /** Who has asked it to drain, when and why; null: nobody, it is LIVE or leaves by itself. */
   readonly drainRequest: {
     readonly since: Date;

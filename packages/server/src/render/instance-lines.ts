@@ -24,13 +24,19 @@ export function instanceColumns({ now, look }: Moment): readonly Column<Instance
 
 function stateText(instance: InstanceView, now: string, look: Look): string {
   const { colors } = look;
-  const { state, beatAt, leaseUntil, drainRequest } = instance;
-  if (state === "DEAD") return colors.dim("gone");
+  const { state, beatAt, leaseUntil, leftAt, drainRequest } = instance;
+  if (state === "DEAD") return leftAt === null ? colors.red("lost") : colors.dim("left");
   if (state === "DRAINING" || drainRequest !== null) return colors.yellow("draining");
   const [beat, end, at] = [Date.parse(beatAt), Date.parse(leaseUntil), Date.parse(now)];
   if (end < at) return colors.red("silent");
   // A beat comes several times per lease; one that is half a lease old is overdue.
   return at - beat > (end - beat) / 2 ? colors.yellow("late") : colors.green("live");
+}
+
+/** As far as the database knows, whatever the time is: a line that is printed once says no more. */
+export function plainStateText({ state, leftAt }: Pick<InstanceView, "state" | "leftAt">): string {
+  if (state !== "DEAD") return state.toLowerCase();
+  return leftAt === null ? "lost" : "left";
 }
 
 export function instanceLines(instance: InstanceDetail, look: Look): readonly string[] {
@@ -67,8 +73,9 @@ function drainText({ drainRequest }: InstanceDetail, now: string): string | null
   return `${relativeText(since, now)}${who}${reason === null ? "" : `: ${safeText(reason)}`}`;
 }
 
-function leaseText({ leaseUntil, state }: InstanceDetail, now: string): string {
-  if (state === "DEAD") return "gave it back, or lost it";
+function leaseText({ leaseUntil, leftAt, state }: InstanceDetail, now: string): string {
+  if (leftAt !== null) return `gave it back ${relativeText(leftAt, now)}`;
+  if (state === "DEAD") return "lost it";
   return leaseUntil > now
     ? `ends ${relativeText(leaseUntil, now)} unless renewed`
     : `over for ${sinceText(leaseUntil, now)}`;

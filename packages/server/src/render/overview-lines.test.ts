@@ -54,7 +54,8 @@ test.each<[string, Partial<InstanceView>]>([
   ["silent", { beatAt: "2026-11-16T12:00:26.000Z", leaseUntil: "2026-11-16T12:00:29.000Z" }],
   ["draining", { state: "DRAINING" }],
   ["draining", { drainRequest: { since: NOW, by: "ann", reason: null } }],
-  ["gone", { state: "DEAD" }],
+  ["lost", { state: "DEAD" }],
+  ["left", { state: "DEAD", leftAt: NOW }],
 ])("an instance is %s", (word, facts) => {
   const [, row] = overviewLines(overview({ instances: [instance(facts)] }), [], PLAIN_LOOK);
 
@@ -93,6 +94,7 @@ function instance(facts: Partial<InstanceView>): InstanceView {
     startedAt: "2026-11-16T12:00:00.000Z",
     beatAt: "2026-11-16T12:00:29.600Z",
     leaseUntil: "2026-11-16T12:00:32.600Z",
+    leftAt: null,
     drainRequest: null,
     ...facts,
   };

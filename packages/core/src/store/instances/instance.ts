@@ -54,7 +54,7 @@ export async function markDraining(tx: Transaction, instanceId: InstanceId): Pro
 export async function leaveCluster(tx: Transaction, instanceId: InstanceId): Promise<void> {
   await tx.query(
     sql("leaveCluster")`
-      UPDATE signalbox.instance SET state = 'DEAD', expires_at = clock_timestamp()
+      UPDATE signalbox.instance SET state = 'DEAD', expires_at = clock_timestamp(), left_at = clock_timestamp()
        WHERE boot_id = ${instanceId} AND state <> 'DEAD'
     `,
   );

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../../test/fixture.ts";
+import { asInstanceId } from "../../domain/ids.ts";
 import { exclusive } from "../../domain/resource.ts";
+import { leaveCluster } from "./instance.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -80,6 +82,27 @@ it("shows an instance that died for ten minutes, and then no more", async () => 
   expect(await names()).toEqual(["manual LIVE", "doomed DEAD"]);
   await box.query("UPDATE signalbox.instance SET beat_at = beat_at - interval '11 minutes'");
   expect(await names()).toEqual(["manual LIVE"]);
+});
+
+it("tells one that left from one that was lost", async () => {
+  const [scheduler, leaving, doomed] = [
+    await box.scheduler(),
+    await box.scheduler({ name: "leaving" }),
+    await box.scheduler({ name: "doomed" }),
+  ];
+  await box
+    .pool("leaver")
+    .transaction(async (tx) => await leaveCluster(tx, asInstanceId(leaving.instanceId)));
+  await doomed.expireLease();
+  await scheduler.rescue();
+
+  const { instances } = await scheduler.overview();
+
+  expect(instances.map(({ name, state, leftAt }) => [name, state, leftAt !== null])).toEqual([
+    ["manual", "LIVE", false],
+    ["leaving", "DEAD", true],
+    ["doomed", "DEAD", false],
+  ]);
 });
 
 it("forgets the row of a dead instance after an hour, but not while it has something to rescue", async () => {

@@ -22,7 +22,7 @@ export async function readInstances(
   const rows = await db.query(
     sql<InstanceRow>("readInstances")`
       SELECT i.boot_id AS "instanceId", i.name, i.state, i.kinds, i.slots, own.running, own.polls,
-             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil",
+             i.started_at AS "startedAt", i.beat_at AS "beatAt", i.expires_at AS "leaseUntil", i.left_at AS "leftAt",
              i.drain_requested_at AS "drainSince", i.drain_requested_by AS "drainBy", i.drain_reason AS "drainReason"
         FROM signalbox.instance AS i
        CROSS JOIN LATERAL (

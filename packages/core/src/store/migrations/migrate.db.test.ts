@@ -263,6 +263,26 @@ it("gives what is AVAILABLE its place by the rules under which it came there, an
   expect((await scheduler.checkInvariants({ since: new Date(0) })).violations).toEqual([]);
 });
 
+it("takes instances that were dead before for lost: nobody knows any more", async () => {
+  const { url, client } = await emptyDatabase();
+  await migrate({ url, upTo: 20 });
+  const join = (state: string): string => `
+    INSERT INTO signalbox.instance (boot_id, name, state, kinds, slots, expires_at)
+    VALUES (gen_random_uuid(), '${state}', '${state}', '{}', 1, now())`;
+  await client.query(`${join("LIVE")}; ${join("DEAD")}`);
+
+  await migrate({ url });
+
+  const { rows } = await client.query("SELECT name, left_at FROM signalbox.instance ORDER BY name");
+  expect(rows).toEqual([
+    { name: "DEAD", left_at: null },
+    { name: "LIVE", left_at: null },
+  ]);
+  await expect(client.query("UPDATE signalbox.instance SET left_at = now()")).rejects.toMatchObject({
+    constraint: "instance_that_left_is_dead",
+  });
+});
+
 it("refuses a database whose migrations had another text, and one that is newer than this version", async () => {
   const { url, client } = await emptyDatabase();
   await migrate({ url });

@@ -2,7 +2,7 @@
 
 import type { Client, InstanceList, InstanceView } from "@signalbox/contract";
 import { ProblemError } from "@signalbox/contract";
-import { instanceColumns, instanceLines } from "../../render/instance-lines.ts";
+import { instanceColumns, instanceLines, plainStateText } from "../../render/instance-lines.ts";
 import { quoted, safeText } from "../../render/task-name.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -43,9 +43,9 @@ async function watchInstances(client: Client, options: InstancesOptions, output:
       lines: (list) => listLines(listingOf(list, options, output), options),
       facts: ({ instances }) =>
         new Map(
-          instances.map(({ instanceId, name, state, running, slots }) => [
-            instanceId,
-            `${safeText(name)}  ${state === "DEAD" ? "gone" : state.toLowerCase()}  ${running}/${slots}`,
+          instances.map((instance) => [
+            instance.instanceId,
+            `${safeText(instance.name)}  ${plainStateText(instance)}  ${instance.running}/${instance.slots}`,
           ]),
         ),
       again: "signalbox cluster instances --watch",

@@ -1,4 +1,5 @@
 import type { Client, Overview, TaskRun, TaskRunQuery } from "@signalbox/contract";
+import { plainStateText } from "../../render/instance-lines.ts";
 import { boundedText, overviewLines, pendingText } from "../../render/overview-lines.ts";
 import { safeText } from "../../render/task-name.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -58,9 +59,9 @@ export function standingFacts(overview: Overview): ReadonlyMap<string, string> {
   ];
   return new Map([
     ["work", counts.join(", ")],
-    ...overview.instances.map(({ instanceId, name, state }): [string, string] => [
-      instanceId,
-      `${safeText(name)} is ${state === "DEAD" ? "gone" : state.toLowerCase()}`,
+    ...overview.instances.map((instance): [string, string] => [
+      instance.instanceId,
+      `${safeText(instance.name)} is ${plainStateText(instance)}`,
     ]),
   ]);
 }

@@ -15,7 +15,7 @@ export function declareCluster(group: Command, tools: Tools): void {
       }),
     );
   withList(withWatch(group.command("instances")), 10_000, 1_000)
-    .description("instances by name; one that is gone for ten minutes more")
+    .description("instances by name; one that left or was lost for ten minutes more")
     .action(
       acts(tools, async (_, options: InstancesOptions, output) => {
         const { clusterInstances } = await import("../commands/cluster.ts");

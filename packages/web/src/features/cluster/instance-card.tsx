@@ -19,7 +19,7 @@ interface InstanceCardProps {
 export function InstanceCard({ instance, readAt }: InstanceCardProps) {
   const words = useWords();
   const [open, setOpen] = useState(false);
-  const { instanceId, name, running, slots, kinds, startedAt, beatAt } = instance;
+  const { instanceId, name, running, slots, kinds, startedAt, beatAt, leftAt } = instance;
   return (
     <section className="panel min-w-0 overflow-clip" aria-label={safeText(name)} data-instance={name}>
       <div className="grid gap-3 p-4">
@@ -37,9 +37,9 @@ export function InstanceCard({ instance, readAt }: InstanceCardProps) {
             <dd className="tabular-nums">{words("cluster.slotsUsed", { used: running, slots })}</dd>
           </div>
           <div>
-            <dt className="text-muted">{words("cluster.lastBeat")}</dt>
+            <dt className="text-muted">{words(leftAt === null ? "cluster.lastBeat" : "instance.left")}</dt>
             <dd>
-              <Relative at={beatAt} />
+              <Relative at={leftAt ?? beatAt} />
             </dd>
           </div>
           <div>

@@ -11,6 +11,7 @@ const LOOK = {
     path: "M3 4.5L4.5 3 8 6.5 11.5 3 13 4.5 9.5 8 13 11.5 11.5 13 8 9.5 4.5 13 3 11.5 6.5 8z",
     tone: "text-failed",
   },
+  left: { path: "M2 6.5h6V3l6 5-6 5V9.5H2z", tone: "text-muted" },
 } as const;
 
 interface InstanceStateProps {

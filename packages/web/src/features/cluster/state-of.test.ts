@@ -16,7 +16,15 @@ test.each([
     state,
     beatAt: new Date(BEAT).toISOString(),
     leaseUntil: new Date(BEAT + 5_000).toISOString(),
+    leftAt: null,
   } as InstanceView;
 
   expect(stateOf(instance, BEAT + readAfter, BEAT + nowAfter)).toBe(shown);
+});
+
+test("one that left by itself was not lost", () => {
+  const at = new Date(BEAT).toISOString();
+  const instance = { state: "DEAD", beatAt: at, leaseUntil: at, leftAt: at } as InstanceView;
+
+  expect(stateOf(instance, BEAT, BEAT)).toBe("left");
 });
