@@ -144,6 +144,20 @@ describe.skipIf(browser === null)("the frame", () => {
     await close();
   });
 
+  test("draws its charts in its own language where the browser's is none", async () => {
+    const { page, complaints, close } = await openPage(found(), `${dashboard.url}/preferences`);
+    await page.addInitScript(`
+      Object.defineProperty(Navigator.prototype, "language", { get: () => "es_ES@posix" });
+      Object.defineProperty(Navigator.prototype, "languages", { get: () => ["es_ES@posix"] });
+    `);
+    await page.goto(`${dashboard.url}/`);
+
+    await page.locator('[role="img"] canvas').first().waitFor();
+    expect(await page.getAttribute("html", "lang")).toBe("es-ES");
+    expect(complaints.filter((line) => !isForeseen(line))).toEqual([]);
+    await close();
+  });
+
   test("keys go to pages, and do nothing once they are switched off", async () => {
     const { page, close } = await openPage(found(), `${dashboard.url}/`);
     await page.locator("main h1").waitFor();

@@ -41,7 +41,10 @@ function Throughput({ data }: { readonly data: ChartData }) {
     canceled: sum(data.canceled),
     per,
   });
-  return <LineChart from={data.from} series={series} summary={summary} format={String} />;
+  const number = new Intl.NumberFormat(words.locale);
+  return (
+    <LineChart from={data.from} series={series} summary={summary} format={(count) => number.format(count)} />
+  );
 }
 
 function Latency({ data }: { readonly data: ChartData }) {

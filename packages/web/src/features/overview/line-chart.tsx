@@ -1,5 +1,6 @@
 /** A drawing for those who see it, a sentence and a table for everybody. */
 
+import "./readable-language.ts";
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import { useWords } from "../../shared/i18n/use-words.ts";

@@ -16,7 +16,8 @@ export function isLocale(value: unknown): value is Locale {
 /** The first of the wished languages that we speak, by its language alone where the country differs. */
 export function chooseLocale(wished: readonly string[]): Locale {
   for (const wish of wished) {
-    const language = wish.toLowerCase().split("-")[0];
+    // A browser may say it as the machine does: "es_ES.UTF-8", "es@euro".
+    const language = wish.toLowerCase().split(/[-_.@]/)[0];
     const found = Object.keys(LOCALES).find((locale) => locale.toLowerCase().split("-")[0] === language);
     if (isLocale(found)) return found;
   }
