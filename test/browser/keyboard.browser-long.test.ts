@@ -98,6 +98,7 @@ describe.skipIf(browser === null)("without a mouse", () => {
   test.each([
     "/",
     "/tasks",
+    "/operations",
     "/resources",
     "/resources/database%3Aorders",
     "/cluster",

@@ -35,6 +35,7 @@ beforeAll(async () => {
   paths = [
     "/",
     "/tasks",
+    "/operations",
     "/resources",
     "/resources/database%3Aorders",
     "/cluster",

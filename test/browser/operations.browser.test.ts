@@ -15,6 +15,7 @@ const number = new Intl.NumberFormat("en-US");
 const browser: Browser | null = await findBrowser();
 let dashboard: OpenDashboard;
 let idle: OpenDashboard;
+let none: OpenDashboard;
 let db: pg.Client;
 let watched: WatchedPage | null = null;
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   dashboard = await openDashboard(inject("adminUrl"), { instances: ["inst-a", "inst-b"], slots: 50 });
   // Nobody carries anything on here: what has begun stays so for as long as the test looks at it.
   idle = await openDashboard(inject("adminUrl"), { instances: [] });
+  none = await openDashboard(inject("adminUrl"), { instances: [] });
   db = new pg.Client({ connectionString: dashboard.databaseUrl });
   await db.connect();
 }, 120_000);
@@ -38,6 +40,7 @@ afterAll(async () => {
   await db.end();
   await dashboard.close();
   await idle.close();
+  await none.close();
 });
 
 async function open(address: string, on = dashboard): Promise<Page> {
@@ -164,6 +167,54 @@ describe.skipIf(browser === null)("an operation", () => {
     await page.getByRole("heading", { name: "There is no such operation" }).waitFor();
   });
 });
+
+describe.skipIf(browser === null)("the list of operations", () => {
+  test("teaches where there is none", async () => {
+    const page = await open("/operations", none);
+
+    await page.getByText("Nothing was canceled or retried together yet.").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test("has every one, newest first and page by page, and what begins meanwhile comes on top", async () => {
+    const { taskRuns } = await idle.client.createTasks({
+      tasks: [{ kind: "steered", runAt: LATER.toISOString() }],
+    });
+    const filter = { ids: [taskRuns[0]?.taskRunId ?? ""] };
+    for (let nth = 1; nth <= 30; nth += 1)
+      await idle.client.startOperation({ verb: "cancel", filter, by: "ana", reason: `reason ${nth}` });
+    const page = await open("/tasks", idle);
+    await page.getByRole("link", { name: "Operations" }).click();
+    await page.getByText("reason 30").waitFor();
+    const newest = page.locator("[data-operation]").first();
+    for (const text of ["Running", "Cancel 1 task run", "0 done", "ana"])
+      await newest.getByText(text, { exact: true }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+
+    await idle.client.startOperation({ verb: "retry", filter, by: "ben", reason: "reason 31" });
+    await newest.getByText("reason 31").waitFor();
+    await idle.client.abortOperation((await idle.client.listOperations()).operations[0]?.operationId ?? "");
+    await newest.getByText("Aborted", { exact: true }).waitFor();
+
+    const shown = await shownOperations(page);
+    await page.getByRole("link", { name: "Older" }).click();
+    await page.getByRole("link", { name: "Newest" }).waitFor();
+    await expect.poll(async () => (await shownOperations(page)).some((id) => shown.includes(id))).toBe(false);
+    const all = await idle.client.listOperations({ limit: 500 });
+    expect([...shown, ...(await shownOperations(page))]).toEqual(
+      all.operations.map(({ operationId }) => operationId),
+    );
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await excessWidth(page)).toBeLessThanOrEqual(0);
+    expect(watched?.complaints).toEqual([]);
+  });
+});
+
+async function shownOperations(page: Page): Promise<readonly string[]> {
+  return await page.evaluate<readonly string[]>(
+    "[...document.querySelectorAll('[data-operation]')].map((row) => row.dataset.operation)",
+  );
+}
 
 test.skipIf(browser === null)("a task run that has not started is deferred from its page", async () => {
   const { taskRunId } = await idle.client.createTask({ kind: "steered", title: "month end" });

@@ -36,6 +36,17 @@ const taskRun = createRoute({
   ),
 });
 
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: "/operations",
+  validateSearch: (search: Record<string, unknown>): { readonly before?: string } =>
+    typeof search["before"] === "string" && search["before"] !== "" ? { before: search["before"] } : {},
+  component: lazyRouteComponent(
+    async () => await import("../features/operations/operations-page.tsx"),
+    "OperationsPage",
+  ),
+});
+
 const operation = createRoute({
   getParentRoute: () => root,
   path: "/operations/$operationId",
@@ -87,6 +98,7 @@ const routeTree = root.addChildren([
   overview,
   taskRuns,
   taskRun,
+  operations,
   operation,
   resources,
   resource,

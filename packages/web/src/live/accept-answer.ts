@@ -7,7 +7,7 @@ interface Versioned {
   readonly rowVersion: number;
 }
 
-const ID_FIELDS = ["taskRunId", "runId"] as const;
+const ID_FIELDS = ["taskRunId", "runId", "operationId"] as const;
 /** So many rows are remembered; those that came first are forgotten first. */
 const REMEMBERED = 20_000;
 

@@ -21,11 +21,12 @@ test("a list takes the order of the ids, known rows and new ones", () => {
   expect(after).toEqual({ taskRuns: [row("c", 1), row("b", 2)], next: "b" });
 });
 
-test("a list of runs has their ids", () => {
-  const rows = [{ runId: "r", rowVersion: 1 }];
-
-  expect(foldChange(undefined, { topic: "runs", at, ids: ["r"], rows, next: null })).toEqual({
-    runs: rows,
+test.each([
+  ["runs", "runs", { runId: "r", rowVersion: 1 }],
+  ["operations?limit=50", "operations", { operationId: "r", rowVersion: 1 }],
+])("a list of %s has their ids", (topic, list, named) => {
+  expect(foldChange(undefined, { topic, at, ids: ["r"], rows: [named], next: null })).toEqual({
+    [list]: [named],
     next: null,
   });
 });

@@ -20,23 +20,27 @@ export type StreamChange = WholeChange | RowsChange;
 type Row = Readonly<Record<string, unknown>>;
 
 interface ListShape {
-  readonly list: "taskRuns" | "runs";
-  readonly id: "taskRunId" | "runId";
+  readonly list: string;
+  readonly id: string;
 }
+
+/** By the path of the route. */
+const SHAPES: Readonly<Record<string, ListShape>> = {
+  "task-runs": { list: "taskRuns", id: "taskRunId" },
+  runs: { list: "runs", id: "runId" },
+  operations: { list: "operations", id: "operationId" },
+};
 
 /** Null: it speaks of rows that were never sent, so only a fresh connection can tell. */
 export function foldChange(before: unknown, change: StreamChange): unknown {
   if ("body" in change) return change.body;
-  const shape = shapeOf(change.topic);
+  const shape = SHAPES[change.topic.split("?")[0] ?? ""];
+  if (shape === undefined) return null;
   const known = new Map<string, Row>();
   for (const row of [...rowsOf(before, shape), ...change.rows]) known.set(String(row[shape.id]), row);
   const rows = change.ids.map((id) => known.get(id));
   if (rows.includes(undefined)) return null;
   return { [shape.list]: rows, next: change.next };
-}
-
-function shapeOf(topic: string): ListShape {
-  return topic.startsWith("runs") ? { list: "runs", id: "runId" } : { list: "taskRuns", id: "taskRunId" };
 }
 
 function rowsOf(body: unknown, { list }: ListShape): readonly Row[] {

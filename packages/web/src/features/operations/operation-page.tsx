@@ -10,8 +10,8 @@ import { ActionButton } from "../../shared/ui/action-button.tsx";
 import { Answer, isNotFound } from "../../shared/ui/answer.tsx";
 import { usePageTitle } from "../../shared/ui/page-title.ts";
 import { Panel } from "../../shared/ui/panel.tsx";
-import { countText } from "../resources/count-text.ts";
 import { OperationItems } from "./operation-items.tsx";
+import { operationName } from "./operation-name.ts";
 import { searchOf } from "./operation-request.ts";
 import { OperationState } from "./operation-state.tsx";
 import { Progress } from "./progress.tsx";
@@ -31,8 +31,8 @@ export function OperationPage() {
 
 function Loaded({ operation }: { readonly operation: Operation }) {
   const words = useWords();
-  const { verb, status, operationId, expected } = operation;
-  const title = words(`operation.${verb}Heading`, { shown: countText(expected.eligible, words.locale) });
+  const { status, operationId } = operation;
+  const title = operationName(operation, words);
   usePageTitle(`${words(`operationStatus.${status}`)} · ${title}`);
   return (
     <div className="grid gap-4">
@@ -42,11 +42,14 @@ function Loaded({ operation }: { readonly operation: Operation }) {
             <Link to="/tasks" search={searchOf(operation.filter)} className="underline">
               {words("tasks.title")}
             </Link>{" "}
-            / {words("operation.title")}
+            /{" "}
+            <Link to="/operations" className="underline">
+              {words("operations.title")}
+            </Link>
           </p>
           <h1>{title}</h1>
           <div className="mt-1" aria-live="polite">
-            <OperationState status={status} />
+            <OperationState status={status} large />
           </div>
         </div>
         {status === "RUNNING" && (
@@ -114,8 +117,8 @@ function Unknown({ operationId }: { readonly operationId: string }) {
       <h1>{words("operation.unknown")}</h1>
       <p className="font-mono text-sm text-muted wrap-anywhere">{safeText(operationId)}</p>
       <p className="text-muted">{words("operation.unknownText")}</p>
-      <Link to="/tasks" className="btn">
-        {words("nav.tasks")}
+      <Link to="/operations" className="btn">
+        {words("operations.title")}
       </Link>
     </div>
   );

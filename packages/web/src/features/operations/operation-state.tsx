@@ -5,16 +5,21 @@ import { StatusIcon } from "../../shared/ui/status-icon.tsx";
 const ICON = { RUNNING: "RUNNING", DONE: "DONE", ABORTED: "CANCELED" } as const;
 
 /** Icon and word, as statuses of task runs have them; an aborted one has that of what was canceled. */
-export function OperationState({ status }: { readonly status: Operation["status"] }) {
+export function OperationState({ status, large = false }: OperationStateProps) {
   const words = useWords();
   return (
     <span
-      className="inline-flex items-center gap-1.5 text-base font-semibold"
+      className={`inline-flex items-center gap-1.5 font-semibold whitespace-nowrap ${large ? "text-base" : "text-sm leading-[1.6rem]"}`}
       style={{ color: `var(--${ICON[status]})` }}
       data-operation-status={status}
     >
-      <StatusIcon status={ICON[status]} size={20} />
+      <StatusIcon status={ICON[status]} size={large ? 20 : 16} />
       {words(`operationStatus.${status}`)}
     </span>
   );
+}
+
+interface OperationStateProps {
+  readonly status: Operation["status"];
+  readonly large?: boolean;
 }

@@ -2,13 +2,14 @@ import type { Operation } from "@signalbox/contract";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Panel } from "../../shared/ui/panel.tsx";
 import { countText } from "../resources/count-text.ts";
+import { ProgressBar } from "./progress-bar.tsx";
 import { progressOf, type SkipReason, skippedOf } from "./progress-of.ts";
 
 export function Progress({ operation }: { readonly operation: Operation }) {
   const words = useWords();
   const number = new Intl.NumberFormat(words.locale);
-  const { status, done, failed, expected } = operation;
-  const { share, difference } = progressOf(operation);
+  const { done, failed, expected } = operation;
+  const { difference } = progressOf(operation);
   const counts = [
     ["done", done],
     ["skipped", skippedOf(operation)],
@@ -17,19 +18,7 @@ export function Progress({ operation }: { readonly operation: Operation }) {
   return (
     <Panel title={words("operation.progress")}>
       <div className="grid gap-3 px-4 pb-4">
-        <div
-          role="progressbar"
-          aria-label={words("operation.progress")}
-          aria-valuemin={0}
-          aria-valuemax={100}
-          aria-valuenow={Math.floor(share * 100)}
-          className="h-2.5 overflow-hidden rounded bg-raised"
-        >
-          <div
-            className={`h-full rounded ${status === "DONE" ? "bg-done" : "bg-running"}`}
-            style={{ width: `${share * 100}%` }}
-          />
-        </div>
+        <ProgressBar operation={operation} />
         <dl className="flex flex-wrap gap-x-8 gap-y-2">
           {counts.map(([name, count]) => (
             <div key={name} data-count={name}>

@@ -1,5 +1,5 @@
 import type { Operation } from "@signalbox/contract";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer, ProblemNote } from "../../shared/ui/answer.tsx";
@@ -22,7 +22,12 @@ export function TaskRunsPage() {
   usePageTitle(words("tasks.title"));
   return (
     <div className="grid gap-4">
-      <h1>{words("tasks.title")}</h1>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <h1>{words("tasks.title")}</h1>
+        <Link to="/operations" className="text-sm">
+          {words("operations.title")}
+        </Link>
+      </div>
       <FilterBar key={JSON.stringify(search)} search={search} />
       {search.runId !== undefined && <RunPanel runId={search.runId} />}
       {/* Another filter is another list: nothing of the old one is held. */}
