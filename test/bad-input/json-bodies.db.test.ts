@@ -32,6 +32,7 @@ describe("JSON that cannot be kept", () => {
 
   it.each([
     ["__proto__", '{"__proto__":1}', /^The body has a member "__proto__"/],
+    ["a member twice", '{"kind":"a","kind":"b"}', /^The body has "kind" twice in one object; give it once$/],
     ["what is no JSON", '{"a":}', /^The body is not JSON: /],
     ["nothing", "", /^The body is empty/],
   ])("%s is said to be that", async (_, text, sentence) => {

@@ -1,8 +1,10 @@
-/** How a body becomes a value: UTF-8, JSON, and no member that would change what an object is. */
+/** How a body becomes a value: UTF-8, JSON, no member twice, and none that would change what an object is. */
 
 import type { FastifyInstance } from "fastify";
+import { doubledMember } from "./doubled-member.ts";
 import { RequestError } from "./problem.ts";
 
+const SHOWN_CHARACTERS = 60;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function readJsonBodies(app: FastifyInstance): void {
@@ -14,7 +16,9 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(new RequestError("INVALID_REQUEST", "The body is not UTF-8"));
       return;
     }
-    void parse(request, text, (error, value) => done(error === null ? null : refusalOf(text), value));
+    void parse(request, text, (error, value) => {
+      done(error === null ? doubledIn(text, value) : refusalOf(text), value);
+    });
   });
 }
 
@@ -25,6 +29,13 @@ function textOf(body: Buffer): string | null {
   } catch {
     return null;
   }
+}
+
+function doubledIn(text: string, value: unknown): RequestError | null {
+  const name = doubledMember(text, value);
+  if (name === null) return null;
+  const shown = JSON.stringify(name.slice(0, SHOWN_CHARACTERS));
+  return new RequestError("INVALID_REQUEST", `The body has ${shown} twice in one object; give it once`);
 }
 
 /** The parser has one sentence for all that it refuses. */
