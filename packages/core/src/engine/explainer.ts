@@ -41,19 +41,27 @@ export async function explainOnce(pool: Pool, id: string): Promise<Explanation> 
   // One snapshot: otherwise a blocker could end between two reads and be named after its end.
   return await pool.snapshot(async (tx) => {
     const found = await findTaskRun(tx, id);
-    const taskRun = await readTaskRun(tx, found.taskRunId);
+    // Nearly always it waits: its gates are asked for before that is known.
+    const [taskRun, gates] = await Promise.all([
+      readTaskRun(tx, found.taskRunId),
+      explainGates(tx, found.taskRunId),
+    ]);
     if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
-    return await explainTaskRun(tx, taskRun);
+    return await explainTaskRun(tx, taskRun, gates);
   }, `${BY_INDEX}; ${KEEP_PLANS}`);
 }
 
-async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<Explanation> {
+async function explainTaskRun(
+  tx: Transaction,
+  taskRun: TaskRunDetail,
+  gates: readonly GateReport[],
+): Promise<Explanation> {
   const { taskRunId, taskId, runId, title, kind, attempt, status, blockedOn } = taskRun;
   // All of one snapshot: none needs the answer to another.
   const [parking, computedAt, stand] = await Promise.all([
     readParking(tx, taskRunId),
     readClock(tx),
-    explainStand(tx, taskRun),
+    explainStand(tx, taskRun, gates),
   ]);
   return {
     taskRunId,
@@ -79,10 +87,14 @@ async function explainTaskRun(tx: Transaction, taskRun: TaskRunDetail): Promise<
 type Stand = Pick<Explanation, "gates" | "unattended" | "claimableBy" | "claimedBy">;
 const NOBODYS: Stand = { gates: [], unattended: null, claimableBy: [], claimedBy: null };
 
-async function explainStand(tx: Transaction, taskRun: TaskRunDetail): Promise<Stand> {
+async function explainStand(
+  tx: Transaction,
+  taskRun: TaskRunDetail,
+  gates: readonly GateReport[],
+): Promise<Stand> {
   switch (taskRun.status) {
     case "PENDING":
-      return await explainPending(tx, taskRun);
+      return explainPending(gates);
     case "AVAILABLE":
       return await explainAvailable(tx, taskRun);
     case "RUNNING":
@@ -94,8 +106,7 @@ async function explainStand(tx: Transaction, taskRun: TaskRunDetail): Promise<St
   }
 }
 
-async function explainPending(tx: Transaction, { taskRunId }: TaskRunDetail): Promise<Stand> {
-  const gates = await explainGates(tx, taskRunId);
+function explainPending(gates: readonly GateReport[]): Stand {
   if (gates.length > 0) return { ...NOBODYS, gates };
   return { ...NOBODYS, unattended: { code: "NOT_IN_WORK_SET", workSet: "waiting" } };
 }
@@ -128,60 +139,44 @@ function sinceWhen({ finishedAt, claimedAt, availableAt, enqueuedAt }: TaskRunDe
   return finishedAt ?? claimedAt ?? availableAt ?? enqueuedAt;
 }
 
+/** None where it does not wait. */
 async function explainGates(tx: Transaction, taskRunId: TaskRunId): Promise<readonly GateReport[]> {
   const [candidate] = await loadCandidates(tx, [taskRunId]);
   if (candidate === undefined) return [];
-  const view = new Admission(await loadPromotionSnapshot(tx, [candidate]));
-  const verdicts = judge(candidate, view);
-  const blockers = await blockersOf(
-    tx,
-    verdicts.flatMap(({ causes }) => causes),
-  );
-  const reports: GateReport[] = [];
-  for (const { code, state, causes } of verdicts) {
-    const explained: ExplainedCause[] = [];
-    for (const cause of causes) explained.push(await explainCause(tx, candidate, cause, blockers));
-    reports.push({ code, state, causes: explained });
-  }
-  return reports;
-}
-
-type BlockersOf = ReadonlyMap<WaitingCause, readonly Blocker[]>;
-
-async function blockersOf(tx: Transaction, causes: readonly WaitingCause[]): Promise<BlockersOf> {
-  const reserved = causes.flatMap((cause) =>
-    cause.code === "RESOURCE_BUSY" && cause.reservedFor !== null ? [cause.reservedFor] : [],
-  );
-  const newest = await newestOf(tx, reserved);
-  const ids = new Map<WaitingCause, readonly TaskRunId[]>();
-  for (const cause of causes) {
-    const scope = limitScopeAt(parkingOf(cause));
-    if (scope !== null) ids.set(cause, await holdersOf(tx, scope, NAMED_HOLDERS));
-    else if (cause.code === "RESOURCE_BUSY" && cause.reservedFor !== null) {
-      const kept = newest.get(cause.reservedFor);
-      ids.set(cause, kept === undefined ? [] : [kept]);
-    } else ids.set(cause, namedIn([cause]));
-  }
-  const known = await loadBlockers(tx, [...ids.values()].flat());
-  return new Map(
-    [...ids].map(([cause, named]) => [cause, named.flatMap((taskRunId) => known.get(taskRunId) ?? [])]),
-  );
-}
-
-async function explainCause(
-  tx: Transaction,
-  candidate: Candidate,
-  cause: WaitingCause,
-  blockers: BlockersOf,
-): Promise<ExplainedCause> {
-  const place = await placeOf(tx, candidate, cause);
-  return {
+  const verdicts = judge(candidate, new Admission(await loadPromotionSnapshot(tx, [candidate])));
+  const causes = verdicts.flatMap((verdict) => verdict.causes);
+  const [blockers, places] = await Promise.all([blockersOf(tx, causes), placesOf(tx, candidate, causes)]);
+  const explain = (cause: WaitingCause): ExplainedCause => ({
     cause,
     blockers: blockers.get(cause) ?? [],
-    position: place?.position ?? null,
-    lineLength: place?.lineLength ?? null,
+    position: places.get(cause)?.position ?? null,
+    lineLength: places.get(cause)?.lineLength ?? null,
     earliestAt: earliestAt(cause),
-  };
+  });
+  return verdicts.map((verdict) => ({ ...verdict, causes: verdict.causes.map(explain) }));
+}
+
+async function blockersOf(
+  tx: Transaction,
+  causes: readonly WaitingCause[],
+): Promise<ReadonlyMap<WaitingCause, readonly Blocker[]>> {
+  const named = await Promise.all(causes.map(async (cause) => [cause, await namedBy(tx, cause)] as const));
+  const known = await loadBlockers(
+    tx,
+    named.flatMap(([, taskRunIds]) => taskRunIds),
+  );
+  return new Map(
+    named.map(([cause, taskRunIds]) => [cause, taskRunIds.flatMap((id) => known.get(id) ?? [])]),
+  );
+}
+
+/** Who stands in the way: some of those that hold a limit, the task for which something is kept, or whom the cause names. */
+async function namedBy(tx: Transaction, cause: WaitingCause): Promise<readonly TaskRunId[]> {
+  const scope = limitScopeAt(parkingOf(cause));
+  if (scope !== null) return await holdersOf(tx, scope, NAMED_HOLDERS);
+  if (cause.code !== "RESOURCE_BUSY" || cause.reservedFor === null) return namedIn([cause]);
+  const newest = await newestOf(tx, [cause.reservedFor]);
+  return [...newest.values()];
 }
 
 /** Never guessed: only where time alone opens the gate. */
@@ -191,11 +186,22 @@ function earliestAt(cause: WaitingCause): Date | null {
   return cause.code === "RATE_LIMIT" ? cause.freeAt : null;
 }
 
-async function placeOf(
+interface Place {
+  readonly position: number;
+  readonly lineLength: number;
+}
+
+async function placesOf(
   tx: Transaction,
   candidate: Candidate,
-  cause: WaitingCause,
-): Promise<{ readonly position: number; readonly lineLength: number } | null> {
+  causes: readonly WaitingCause[],
+): Promise<ReadonlyMap<WaitingCause, Place | null>> {
+  return new Map(
+    await Promise.all(causes.map(async (cause) => [cause, await placeOf(tx, candidate, cause)] as const)),
+  );
+}
+
+async function placeOf(tx: Transaction, candidate: Candidate, cause: WaitingCause): Promise<Place | null> {
   if (cause.code === "RESOURCE_BUSY") return await placeAtResource(tx, cause.resource, candidate);
   const hasLine =
     limitScopeAt(parkingOf(cause)) !== null || cause.code === "RATE_LIMIT" || cause.code === "FAIR_SHARE";
