@@ -9,7 +9,7 @@ import { LONG_BACKLOG } from "../../test/long-backlog.ts";
 import { conditionsOf, flatten, joins, plansSentBy, reads } from "../../test/query-plans.ts";
 import { asInstanceId, asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
-import { countAvailable, loadLimits } from "./holds/limits.ts";
+import { countAvailable, loadTakenSlots } from "./holds/limits.ts";
 import { loadRates } from "./holds/rates.ts";
 import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
@@ -172,7 +172,7 @@ describe("candidates", () => {
   it("loads them, their limits, rates, rules and resources by primary keys", async () => {
     const plans = await plansOf(async (tx) => {
       await loadCandidates(tx, [ID]);
-      await loadLimits(tx, [`run:${RUN}`, "queue:queue 1", "key:customer:7"], 10);
+      await loadTakenSlots(tx, [`run:${RUN}`, "queue:queue 1", "key:customer:7"]);
       await countAvailable(tx, [RUN]);
       await loadRates(tx, ["rate 1"], 10);
       await loadPauses(tx, ["queue:queue 1", "resource:name 1"]);

@@ -2,7 +2,9 @@
 
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
-import { loadLimits } from "./limits.ts";
+import type { LimitSnapshot } from "../../domain/promotion-snapshot.ts";
+import type { LimitScope } from "../../domain/scope.ts";
+import { limitsOf, loadTakenSlots } from "./limits.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -14,6 +16,10 @@ interface Given {
   readonly wanted: number;
 }
 
+async function limitOf(scope: LimitScope, wanted: number): Promise<LimitSnapshot | undefined> {
+  return limitsOf(await loadTakenSlots(box.pool("promoter"), [scope]), () => wanted).get(scope);
+}
+
 async function freeSlots({ limit, taken, wanted }: Given): Promise<unknown> {
   await box.query("INSERT INTO signalbox.queue (name, slot_limit) VALUES ('mail', $1)", [limit]);
   await box.query(
@@ -21,7 +27,7 @@ async function freeSlots({ limit, taken, wanted }: Given): Promise<unknown> {
      SELECT 'queue:mail', slot, gen_random_uuid() FROM unnest($1::integer[]) AS slot`,
     [taken],
   );
-  return (await loadLimits(box.pool("promoter"), ["queue:mail"], wanted)).get("queue:mail");
+  return await limitOf("queue:mail", wanted);
 }
 
 describe("the free slots of a limit", () => {
@@ -61,8 +67,6 @@ describe("the free slots of a limit", () => {
       [`run:${runId}`],
     );
 
-    const limits = await loadLimits(box.pool("promoter"), [`run:${runId}`], 2);
-
-    expect(limits.get(`run:${runId}`)).toEqual({ limit: 0, active: 0, freeSlots: [8, 9] });
+    expect(await limitOf(`run:${runId}`, 2)).toEqual({ limit: 0, active: 0, freeSlots: [8, 9] });
   });
 });

@@ -16,15 +16,7 @@ export interface TakenSlots {
   readonly taken: readonly number[];
 }
 
-/** Up to `wanted` free slots of each. A queue without a limit is left out: nothing is counted there. */
-export async function loadLimits(
-  db: Database,
-  scopes: readonly LimitScope[],
-  wanted: number,
-): Promise<ReadonlyMap<LimitScope, LimitSnapshot>> {
-  return limitsOf(await loadTakenSlots(db, scopes), () => wanted);
-}
-
+/** With as many free slots of each as are wanted there, or as there is room for. */
 export function limitsOf(
   slots: ReadonlyMap<LimitScope, TakenSlots>,
   wantedOf: (scope: LimitScope) => number,
@@ -37,6 +29,7 @@ function limitOf({ limit, taken }: TakenSlots, wanted: number): LimitSnapshot {
   return { limit, active: limit === 0 ? 0 : taken.length, freeSlots: freeSlotsOf(limit, taken, wanted) };
 }
 
+/** A queue without a limit is left out: nothing is counted there. */
 export async function loadTakenSlots(
   db: Database,
   scopes: readonly LimitScope[],
