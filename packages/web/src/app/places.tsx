@@ -1,7 +1,7 @@
 /** Where one can go, and how much there needs a person. */
 
 import type { Overview } from "@signalbox/contract";
-import { Link } from "@tanstack/react-router";
+import { Link, useRouterState } from "@tanstack/react-router";
 import { useTopic } from "../live/use-topic.ts";
 import { type MessageId, useWords } from "../shared/i18n/use-words.ts";
 import { useNow } from "../shared/time/clock.ts";
@@ -11,21 +11,33 @@ import { Mark } from "./mark.tsx";
 
 interface Place {
   readonly to: string;
+  /** Routes from which one comes back there. */
+  readonly also?: readonly string[];
   readonly icon: IconName;
   readonly word: MessageId;
 }
 
 const PLACES: readonly Place[] = [
   { to: "/", icon: "overview", word: "nav.overview" },
-  { to: "/tasks", icon: "tasks", word: "nav.tasks" },
+  {
+    to: "/tasks",
+    also: ["/task-runs/$taskRunId", "/operations", "/operations/$operationId"],
+    icon: "tasks",
+    word: "nav.tasks",
+  },
   { to: "/resources", icon: "resources", word: "nav.resources" },
   { to: "/cluster", icon: "cluster", word: "nav.cluster" },
   { to: "/preferences", icon: "preferences", word: "nav.preferences" },
 ];
 
+const PLACE =
+  "relative flex items-center gap-2.5 rounded-lg px-2 py-2 text-text no-underline hover:bg-raised hover:no-underline max-md:min-h-14 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:px-0.5 max-md:text-center max-md:text-[0.6875rem] max-md:leading-tight";
+const HERE = "bg-raised font-semibold";
+
 export function Places() {
   const words = useWords();
   const attention = useAttention();
+  const routeId = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   return (
     <nav
       aria-label={words("nav.label")}
@@ -39,13 +51,13 @@ export function Places() {
         signalbox
       </Link>
       <ul className="flex md:grid md:gap-1">
-        {PLACES.map(({ to, icon, word }) => (
+        {PLACES.map(({ to, also = [], icon, word }) => (
           <li key={to} className="min-w-0 flex-1">
             <Link
               to={to}
               activeOptions={{ exact: to === "/", includeSearch: false }}
-              className="relative flex items-center gap-2.5 rounded-lg px-2 py-2 text-text no-underline hover:bg-raised hover:no-underline max-md:min-h-14 max-md:flex-col max-md:justify-center max-md:gap-0.5 max-md:px-0.5 max-md:text-center max-md:text-[0.6875rem] max-md:leading-tight"
-              activeProps={{ className: "bg-raised font-semibold", "aria-current": "page" }}
+              className={`${PLACE} ${also.includes(routeId ?? "") ? HERE : ""}`}
+              activeProps={{ className: HERE, "aria-current": "page" }}
             >
               <Icon name={icon} size={18} />
               <span className="max-w-full max-md:hyphens-auto max-md:wrap-anywhere md:truncate">

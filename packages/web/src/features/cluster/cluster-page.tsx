@@ -6,6 +6,8 @@ import { usePageTitle } from "../../shared/ui/page-title.ts";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { TaskRunEnded, TaskRunLink, TaskRunStatus } from "../task-runs/task-run-cells.tsx";
 import { InstanceCard } from "./instance-card.tsx";
+import { LeftInstances } from "./left-instances.tsx";
+import { presentInstances } from "./present-instances.ts";
 import { rescuedOf } from "./rescued-of.ts";
 
 /** Enough to show what was lost of late; the list itself is on the page of tasks. */
@@ -24,7 +26,7 @@ export function ClusterPage() {
             <p className="panel p-6 text-muted">{words("cluster.none")}</p>
           ) : (
             <ul className="grid min-w-0 gap-4 xl:grid-cols-2">
-              {instances.toSorted(byStateAndName).map((instance) => (
+              {presentInstances(instances).map((instance) => (
                 <li key={instance.instanceId} className="min-w-0">
                   <InstanceCard instance={instance} readAt={computedAt} />
                 </li>
@@ -34,16 +36,11 @@ export function ClusterPage() {
         }
       </Answer>
       <Rescued />
+      {query.data !== undefined && (
+        <LeftInstances instances={query.data.instances} readAt={query.data.computedAt} />
+      )}
     </div>
   );
-}
-
-function byStateAndName(
-  one: InstanceList["instances"][number],
-  other: InstanceList["instances"][number],
-): number {
-  const dead = Number(one.state === "DEAD") - Number(other.state === "DEAD");
-  return dead === 0 ? one.name.localeCompare(other.name) : dead;
 }
 
 function Rescued() {

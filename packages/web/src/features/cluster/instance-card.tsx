@@ -19,7 +19,7 @@ interface InstanceCardProps {
 export function InstanceCard({ instance, readAt }: InstanceCardProps) {
   const words = useWords();
   const [open, setOpen] = useState(false);
-  const { instanceId, name, running, slots, kinds, startedAt, beatAt, leftAt } = instance;
+  const { instanceId, name, running, slots, kinds, startedAt, beatAt } = instance;
   return (
     <section className="panel min-w-0 overflow-clip" aria-label={safeText(name)} data-instance={name}>
       <div className="grid gap-3 p-4">
@@ -31,15 +31,17 @@ export function InstanceCard({ instance, readAt }: InstanceCardProps) {
           </span>
         </div>
         <BeatBar instance={instance} />
-        <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-sm sm:grid-cols-3">
+        <dl className="grid grid-cols-3 gap-x-4 gap-y-1 text-sm">
           <div>
             <dt className="text-muted">{words("column.slots")}</dt>
-            <dd className="tabular-nums">{words("cluster.slotsUsed", { used: running, slots })}</dd>
+            <dd className="tabular-nums">
+              {running} / {slots}
+            </dd>
           </div>
           <div>
-            <dt className="text-muted">{words(leftAt === null ? "cluster.lastBeat" : "instance.left")}</dt>
+            <dt className="text-muted">{words("cluster.lastBeat")}</dt>
             <dd>
-              <Relative at={leftAt ?? beatAt} />
+              <Relative at={beatAt} />
             </dd>
           </div>
           <div>
@@ -52,10 +54,14 @@ export function InstanceCard({ instance, readAt }: InstanceCardProps) {
         <p className="text-sm text-muted">
           {words("column.kind")}: {kinds.map(safeText).join(", ")}
         </p>
-        <div className="flex flex-wrap gap-2">
-          <button type="button" className="btn" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {words(open ? "cluster.hide" : "cluster.holds", { count: running })}
-          </button>
+        <div className="flex min-h-8 flex-wrap items-center gap-2">
+          {running > 0 || open ? (
+            <button type="button" className="btn" aria-expanded={open} onClick={() => setOpen(!open)}>
+              {words(open ? "cluster.hide" : "cluster.holds", { count: running })}
+            </button>
+          ) : (
+            <p className="text-sm text-muted">{words("cluster.holdsNothing")}</p>
+          )}
           <DrainButton instance={instance} />
         </div>
       </div>

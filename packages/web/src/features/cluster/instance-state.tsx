@@ -33,7 +33,7 @@ export function InstanceState({ instance, readAt }: InstanceStateProps) {
       <svg aria-hidden="true" width="14" height="14" viewBox="0 0 16 16" fill="currentColor">
         <path d={path} />
       </svg>
-      {words(`instance.${state}`)}
+      <span className="self-baseline">{words(`instance.${state}`)}</span>
     </span>
   );
 }

@@ -99,7 +99,7 @@ function Details({ operation }: { readonly operation: Operation }) {
         {facts.map(
           ([name, value]) =>
             value !== null && (
-              <div key={name} className="grid gap-x-3 sm:grid-cols-[10rem_minmax(0,1fr)]">
+              <div key={name} className="grid items-baseline gap-x-3 sm:grid-cols-[10rem_minmax(0,1fr)]">
                 <dt className="text-sm text-muted">{name}</dt>
                 <dd className="wrap-anywhere">{value}</dd>
               </div>

@@ -9,12 +9,12 @@ export function OperationState({ status, large = false }: OperationStateProps) {
   const words = useWords();
   return (
     <span
-      className={`inline-flex items-center gap-1.5 font-semibold whitespace-nowrap ${large ? "text-base" : "text-sm leading-[1.6rem]"}`}
+      className={`inline-flex items-center gap-1.5 font-semibold whitespace-nowrap ${large ? "text-base" : "text-sm"}`}
       style={{ color: `var(--${ICON[status]})` }}
       data-operation-status={status}
     >
       <StatusIcon status={ICON[status]} size={large ? 20 : 16} />
-      {words(`operationStatus.${status}`)}
+      <span className="self-baseline">{words(`operationStatus.${status}`)}</span>
     </span>
   );
 }

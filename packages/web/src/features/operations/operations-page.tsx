@@ -129,13 +129,13 @@ function Row({ operation }: { readonly operation: Operation }) {
           <Counts operation={operation} />
         </div>
       </td>
-      <td role="cell" data-label={words("operation.by")}>
+      <td role="cell" data-label={words("operation.by")} className="md:text-sm">
         {by === null ? "–" : safeText(by)}
       </td>
-      <td role="cell" data-label={words("column.length")} className="md:max-lg:hidden">
+      <td role="cell" data-label={words("column.length")} className="md:text-sm md:max-lg:hidden">
         <Lasting from={createdAt} until={endedAt} />
       </td>
-      <td role="cell" data-label={words("operation.began")} className="text-muted">
+      <td role="cell" data-label={words("operation.began")} className="text-muted md:text-sm">
         <Relative at={createdAt} />
       </td>
     </tr>

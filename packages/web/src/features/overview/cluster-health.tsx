@@ -7,6 +7,7 @@ import { Answer } from "../../shared/ui/answer.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { BeatBar } from "../cluster/beat-bar.tsx";
 import { InstanceState } from "../cluster/instance-state.tsx";
+import { presentInstances } from "../cluster/present-instances.ts";
 
 export function ClusterHealth({ query }: { readonly query: UseQueryResult<Overview, Error> }) {
   const words = useWords();
@@ -22,7 +23,7 @@ export function ClusterHealth({ query }: { readonly query: UseQueryResult<Overvi
             <Empty>{words("cluster.none")}</Empty>
           ) : (
             <ul>
-              {instances.map((instance) => (
+              {presentInstances(instances).map((instance) => (
                 <li
                   key={instance.instanceId}
                   className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 border-t border-line px-4 py-2 sm:grid-cols-[minmax(0,1fr)_6rem_7rem_5rem]"

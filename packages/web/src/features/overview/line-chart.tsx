@@ -32,6 +32,7 @@ interface Writing {
 }
 
 const HEIGHT = 180;
+const FONT_SIZE = "12px";
 
 export function LineChart({ from, series, summary, format }: LineChartProps) {
   const words = useWords();
@@ -142,7 +143,7 @@ function optionsOf(
   const axis = {
     stroke: colourOf("--muted"),
     grid: { stroke: colourOf("--line"), width: 1 },
-    font: `12px ${style.fontFamily}`,
+    font: `${FONT_SIZE} ${style.fontFamily}`,
   };
   const options: UPlot.Options = {
     width: element.clientWidth,
@@ -164,12 +165,27 @@ function optionsOf(
     ],
     axes: [
       { ...axis, space: 70, values: (_, ticks) => ticks.map(clock) },
-      { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
+      {
+        ...axis,
+        size: (plot, texts) => widestOf(plot, texts ?? []),
+        values: (_, ticks) => ticks.map(format),
+      },
     ],
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
   };
   probe.remove();
   return options;
+}
+
+const TICK_ROOM = 20;
+
+/** Or long ones, such as "1 min 15 sec", would lose their beginning. */
+function widestOf({ ctx }: UPlot, texts: readonly string[]): number {
+  ctx.save();
+  ctx.font = `${FONT_SIZE} ${getComputedStyle(document.documentElement).fontFamily}`;
+  const widths = texts.map((text) => ctx.measureText(text).width);
+  ctx.restore();
+  return Math.ceil(Math.max(30, ...widths)) + TICK_ROOM;
 }
 
 /** "15:04", "15:04:30" where it is not a full minute. */

@@ -22,11 +22,24 @@ export function ResourcePage() {
   usePageTitle(safeText(name));
   return (
     <div className="grid min-w-0 gap-4">
-      <div>
-        <p className="text-sm text-muted">
-          <Link to="/resources">{words("resources.title")}</Link>
-        </p>
-        <h1>{safeText(name)}</h1>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <div className="min-w-0">
+          <p className="text-sm text-muted">
+            <Link to="/resources" className="underline">
+              {words("resources.title")}
+            </Link>{" "}
+            / {words("column.resource")}
+          </p>
+          <h1>{safeText(name)}</h1>
+          {query.data !== undefined && (
+            <div className="mt-1">
+              <RuleState rules={query.data} />
+            </div>
+          )}
+        </div>
+        {query.data !== undefined && (
+          <PauseButton name={safeText(name)} what={{ resource: name }} paused={query.data.paused !== null} />
+        )}
       </div>
       <Answer query={query} lines={6}>
         {(resource) => <Loaded resource={resource} />}
@@ -41,32 +54,32 @@ function Loaded({ resource }: { readonly resource: ResourceDetail }) {
   const windowsOf = { what: { resource: resource.resource }, name, windows: resource.windows };
   return (
     <>
-      <div className="panel flex flex-wrap items-center justify-between gap-3 p-4">
-        <RuleState rules={resource} />
-        <PauseButton name={name} what={{ resource: resource.resource }} paused={resource.paused !== null} />
-      </div>
       <Panel title={words("column.holders")} aside={resource.holderCount}>
-        {resource.holders.length === 0 && (
+        {resource.holders.length === 0 ? (
           <Empty>{words(resource.reservedFor === null ? "resources.free" : "resources.reserved")}</Empty>
+        ) : (
+          <ul className="grid gap-1 px-4 pb-3">
+            {resource.holders.map((holder) => (
+              <BlockerLine key={holder.taskRunId} blocker={holder} />
+            ))}
+          </ul>
         )}
-        <ul className="grid gap-1 px-4 pb-3">
-          {resource.holders.map((holder) => (
-            <BlockerLine key={holder.taskRunId} blocker={holder} />
-          ))}
-        </ul>
       </Panel>
       <Panel title={words("resources.line")} aside={countText(resource.inLine, words.locale)}>
-        {resource.line.length === 0 && <Empty>{words("resources.lineEmpty")}</Empty>}
-        <ol className="grid gap-1 px-4 pb-3">
-          {resource.line.map((waiting) => (
-            <li key={waiting.taskRunId} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
-              <span className="font-semibold tabular-nums">{waiting.position}</span>
-              <ul>
-                <BlockerLine blocker={waiting} />
-              </ul>
-            </li>
-          ))}
-        </ol>
+        {resource.line.length === 0 ? (
+          <Empty>{words("resources.lineEmpty")}</Empty>
+        ) : (
+          <ol className="grid gap-1 px-4 pb-3">
+            {resource.line.map((waiting) => (
+              <li key={waiting.taskRunId} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
+                <span className="font-semibold tabular-nums">{waiting.position}</span>
+                <ul>
+                  <BlockerLine blocker={waiting} />
+                </ul>
+              </li>
+            ))}
+          </ol>
+        )}
       </Panel>
       <Panel title={words("window.title")} aside={<WindowButton {...windowsOf} window={null} />}>
         <WindowList {...windowsOf} />

@@ -89,7 +89,7 @@ function Resources({ resources }: { readonly resources: TaskRunDetail["resources
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
-    <div className="grid grid-cols-[7.5rem_minmax(0,1fr)] gap-x-3">
+    <div className="grid grid-cols-[7.5rem_minmax(0,1fr)] items-baseline gap-x-3">
       <dt className="text-sm leading-6 text-muted">{name}</dt>
       <dd className="min-w-0 wrap-anywhere">{children}</dd>
     </div>

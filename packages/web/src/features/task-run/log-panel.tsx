@@ -45,7 +45,7 @@ export function LogPanel({ taskRunId, status }: LogPanelProps) {
     >
       <div className="flex flex-wrap items-center justify-between gap-2 px-4 pt-3 pb-2">
         <h2 id="log-title">{words("log.title")}</h2>
-        <div className="flex flex-wrap items-center gap-2 text-sm">
+        <div className="flex flex-wrap items-center gap-x-2.5 gap-y-2 text-sm">
           <span className="text-muted tabular-nums">{words("log.lines", { count: log.lines.length })}</span>
           <label className="inline-flex min-h-6 items-center gap-1.5">
             <input

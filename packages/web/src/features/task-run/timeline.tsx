@@ -26,19 +26,19 @@ export function Timeline({ taskRun }: { readonly taskRun: TaskRunDetail }) {
         {legs.map(({ status, from, until }) => (
           <li
             key={status}
-            className="grid grid-cols-[8.5rem_minmax(0,1fr)] gap-x-3 sm:grid-cols-[8.5rem_9rem_minmax(0,1fr)]"
+            className="grid grid-cols-[minmax(7rem,8.5rem)_auto_minmax(0,1fr)] items-baseline gap-x-3 sm:grid-cols-[8.5rem_9rem_minmax(0,1fr)]"
           >
             <StatusBadge status={status} />
             <span className="text-muted tabular-nums">
               <Clock at={from} />
             </span>
-            <span className="max-sm:col-start-2">
+            <span className="max-sm:text-end">
               <Lasting from={from} until={until} />
             </span>
           </li>
         ))}
         {taskRun.finishedAt !== null && (
-          <li className="grid grid-cols-[8.5rem_minmax(0,1fr)] gap-x-3">
+          <li className="grid grid-cols-[minmax(7rem,8.5rem)_minmax(0,1fr)] items-baseline gap-x-3 sm:grid-cols-[8.5rem_minmax(0,1fr)]">
             <StatusBadge status={taskRun.status} />
             <span className="text-muted tabular-nums">
               <Clock at={taskRun.finishedAt} />

@@ -143,20 +143,20 @@ function Row({ index, taskRun, selected, shown, measure }: RowProps) {
       <td role="cell">
         <TaskRunLink taskRun={taskRun} label={label} />
       </td>
-      <td role="cell" data-label={words("column.cause")}>
+      <td role="cell" data-label={words("column.cause")} className="md:text-sm">
         <TaskRunNote taskRun={taskRun} />
       </td>
-      <td role="cell" className="text-muted max-xl:hidden">
+      <td role="cell" className="text-sm text-muted max-xl:hidden">
         {safeText(taskRun.kind)}
       </td>
-      <td role="cell" className="tabular-nums max-xl:hidden">
+      <td role="cell" className="text-sm tabular-nums max-xl:hidden">
         {taskRun.attempt}
         {taskRun.attempts > 1 && <span className="text-muted"> / {taskRun.attempts}</span>}
       </td>
-      <td role="cell" data-label={words("column.length")} className="md:max-lg:hidden">
+      <td role="cell" data-label={words("column.length")} className="md:text-sm md:max-lg:hidden">
         <TaskRunLength taskRun={taskRun} />
       </td>
-      <td role="cell" data-label={words("column.enqueued")} className="text-muted">
+      <td role="cell" data-label={words("column.enqueued")} className="text-muted md:text-sm">
         <Relative at={taskRun.enqueuedAt} />
       </td>
     </tr>

@@ -17,7 +17,8 @@ export function StatusBadge({
       data-status={status}
     >
       <StatusIcon status={status} size={large ? 20 : 16} />
-      {words(`status.${status}`)}
+      {/* By its word it stands on a line with what is beside it, not by the foot of its icon. */}
+      <span className="self-baseline">{words(`status.${status}`)}</span>
     </span>
   );
 }
