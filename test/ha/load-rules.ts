@@ -207,12 +207,15 @@ export async function openAll({ scheduler, db }: Pick<RuleDeps, "scheduler" | "d
   await callAllBack({ scheduler, db });
 }
 
-/** By what the database says: who was asked and lost its lease is asked for the same under another id. */
+/** Until the database says so: who was asked and lost its lease is asked for the same under another id, at any moment. */
 export async function callAllBack({ scheduler, db }: Pick<RuleDeps, "scheduler" | "db">): Promise<void> {
-  const { rows: drained } = await db.query<{ id: InstanceId }>(
-    "SELECT boot_id AS id FROM signalbox.instance WHERE drain_requested_at IS NOT NULL",
-  );
-  for (const { id } of drained) await scheduler.callInstanceBack(id);
+  for (;;) {
+    const { rows: drained } = await db.query<{ id: InstanceId }>(
+      "SELECT boot_id AS id FROM signalbox.instance WHERE drain_requested_at IS NOT NULL",
+    );
+    if (drained.length === 0) return;
+    for (const { id } of drained) await scheduler.callInstanceBack(id);
+  }
 }
 
 interface Ruled {

@@ -7,8 +7,11 @@ import { startIn } from "../../test/started.ts";
 import { waitUntil } from "../../test/wait-until.ts";
 import { asInstanceId, type InstanceId } from "../domain/ids.ts";
 import { defineTask } from "../executors/define-task.ts";
+import type { Pool } from "../store/database.ts";
 import { carryDrain } from "../store/instances/drain.ts";
 import { markDraining } from "../store/instances/instance.ts";
+import { Memberships } from "./membership.ts";
+import { resolveSettings } from "./settings.ts";
 
 const box = await openFixture(inject("adminUrl"));
 const { create, running, stopAll } = startIn(box);
@@ -21,7 +24,7 @@ afterAll(box.close);
 const idOf = async (name: string): Promise<InstanceId> =>
   asInstanceId(await box.value<string>("SELECT boot_id FROM signalbox.instance WHERE name = $1", [name]));
 
-const carry = async (from: InstanceId, to: InstanceId): Promise<boolean> =>
+const carry = async (from: readonly InstanceId[], to: InstanceId): Promise<boolean> =>
   await box.pool("joiner").transaction(async (tx) => await carryDrain(tx, from, to));
 
 describe("with its loops", () => {
@@ -70,6 +73,42 @@ describe("with its loops", () => {
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
     expect(await scheduler.callInstanceBack(back?.instanceId ?? lost)).toBe(true);
     await waitUntil("it works again", async () => (await box.statusOf(taskRunId)) === "DONE");
+  });
+
+  it("is asked for the same also where the answer to its joining was lost", async () => {
+    const real = box.pool("joiner");
+    let losesAnswer = false;
+    const transaction: Pool["transaction"] = async (work, first) => {
+      const answer = await real.transaction(work, first);
+      if (!losesAnswer) return answer;
+      losesAnswer = false;
+      throw new Error("Connection terminated unexpectedly");
+    };
+    const onLost = deferred<void>();
+    const memberships = new Memberships({
+      pool: { ...real, transaction },
+      settings: resolveSettings(
+        { databaseUrl: box.db.url, tasks: [echo], leaseMs: 3_000, beatMs: 500 },
+        "one",
+      ),
+      emit: () => {},
+      onRenewed: () => {},
+      onCalledBack: () => {},
+      onLost: () => onLost.resolve(),
+    });
+    await memberships.join();
+    const scheduler = await box.scheduler({ name: "other", tasks: [] });
+    await scheduler.drainInstance(await idOf("one"));
+    await box.query("UPDATE signalbox.instance SET state = 'DEAD' WHERE name = 'one'");
+    await onLost.promise;
+
+    losesAnswer = true;
+    await expect(memberships.join()).rejects.toThrow("Connection terminated");
+    await memberships.join();
+
+    expect(memberships.isDrained).toBe(true);
+    expect(memberships.mayClaim).toBe(false);
+    await memberships.leave();
   });
 
   it("leaves as any other when it is stopped", async () => {
@@ -137,7 +176,7 @@ describe("step by step", () => {
     await lost.expireLease();
     expect(await back.callInstanceBack(lost.instanceId)).toBe(true);
 
-    expect(await carry(lost.instanceId, back.instanceId)).toBe(false);
+    expect(await carry([lost.instanceId], back.instanceId)).toBe(false);
     expect(
       await box.value("SELECT state FROM signalbox.instance WHERE boot_id = $1", [back.instanceId]),
     ).toBe("LIVE");
@@ -147,10 +186,21 @@ describe("step by step", () => {
     const [lost, back] = [await box.scheduler({ name: "one" }), await box.scheduler({ name: "one" })];
     await lost.drainInstance(lost.instanceId);
     await lost.expireLease();
-    expect(await carry(lost.instanceId, back.instanceId)).toBe(true);
+    expect(await carry([lost.instanceId], back.instanceId)).toBe(true);
 
     expect(await back.callInstanceBack(lost.instanceId)).toBe(false);
     expect(await back.callInstanceBack(back.instanceId)).toBe(true);
+  });
+
+  it("nobody is asked under the id of a life that is over", async () => {
+    const [lost, back] = [await box.scheduler({ name: "one" }), await box.scheduler({ name: "one" })];
+    expect(await carry([lost.instanceId], back.instanceId)).toBe(false);
+
+    expect(await back.drainInstance(lost.instanceId)).toBe(false);
+    expect(await lost.claim()).toEqual([]);
+    expect(
+      await box.value("SELECT state FROM signalbox.instance WHERE boot_id = $1", [back.instanceId]),
+    ).toBe("LIVE");
   });
 
   it.each(["one", "01a1ea0b-5d5d-7c29-9679-2a5536dab50d"])("nobody has the id %s", async (id) => {

@@ -3,7 +3,8 @@
  * lost everything is given up, and the instance comes back as somebody new.
  */
 
-import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import { randomUUID } from "node:crypto";
+import { asInstanceId, type InstanceId, type TaskRunId } from "../domain/ids.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { ownMark } from "../executors/process/process-mark.ts";
 import type { Pool } from "../store/database.ts";
@@ -16,6 +17,9 @@ import { keepLease, type LeaseKeeper } from "./lease-keeper.ts";
 import { createLeaseRenewer, type LeaseRenewer } from "./lease-renewer.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import type { Emit } from "./telemetry.ts";
+
+/** However long the database is away: whoever joined before these has lost its lease long ago. */
+const MOST_FORMER = 100;
 
 export interface Membership {
   readonly instanceId: InstanceId;
@@ -43,8 +47,8 @@ export class Memberships {
   /** Somebody has asked this life to drain; that can be taken back. */
   #isDrained = false;
   #timeline: number | null = null;
-  /** The last life that lost its lease: what it was asked for, the next one is asked for. */
-  #lostId: InstanceId | null = null;
+  /** The last life that lost its lease, and those that may have joined since without our knowing: what they were asked for, the next one is. */
+  #formerIds: readonly InstanceId[] = [];
   #renewer: LeaseRenewer | null = null;
 
   constructor(deps: MembershipDeps) {
@@ -96,12 +100,16 @@ export class Memberships {
     await this.#renewer.start();
     const begunAtMs = monotonicMs();
     const kinds = settings.tasks.map(({ kind }) => kind);
-    const { instanceId, timeline, isDrained } = await pool.transaction(async (tx) => {
+    const instanceId = asInstanceId(randomUUID());
+    const formerIds = this.#formerIds;
+    // Before it is sent: its answer may be lost, and it have joined all the same.
+    this.#formerIds = [...formerIds, instanceId].slice(-MOST_FORMER);
+    const { timeline, isDrained } = await pool.transaction(async (tx) => {
       const { timeline } = await followTimeline(tx);
-      const instanceId = await joinCluster(tx, { name, kinds, slots, leaseMs, mark: ownMark() });
-      const isDrained = this.#lostId !== null && (await carryDrain(tx, this.#lostId, instanceId));
-      return { instanceId, timeline, isDrained };
+      await joinCluster(tx, { instanceId, name, kinds, slots, leaseMs, mark: ownMark() });
+      return { timeline, isDrained: await carryDrain(tx, formerIds, instanceId) };
     });
+    this.#formerIds = [];
     this.#saw(timeline);
     const lease = keepLease({
       renewer: this.#renewer,
@@ -195,7 +203,7 @@ export class Memberships {
     const life = this.#current;
     if (life === null || life.instanceId !== instanceId) return;
     this.#current = null;
-    this.#lostId = instanceId;
+    this.#formerIds = [instanceId];
     this.#former.push(life.held);
     const running = life.held.all().filter(({ ended }) => !ended);
     for (const held of running) stopExecution(held, "fence");

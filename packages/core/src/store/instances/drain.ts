@@ -48,26 +48,34 @@ export async function endDrain(tx: Transaction, instanceId: InstanceId): Promise
 }
 
 /**
- * Moves the request to the next life of an instance: one that is called back under its old id meanwhile is called back before,
- * or has no request any more. False: that one was not asked, or was called back.
+ * Moves the request to the next life of an instance: one that is called back under an old id meanwhile is called back before, or has
+ * no request any more. Nobody is asked under an old id from then on, and would not hear of it. False: none of them was asked, or it
+ * was called back.
  */
-export async function carryDrain(tx: Transaction, from: InstanceId, to: InstanceId): Promise<boolean> {
+export async function carryDrain(
+  tx: Transaction,
+  former: readonly InstanceId[],
+  to: InstanceId,
+): Promise<boolean> {
+  if (former.length === 0) return false;
   const rows = await tx.query(
     sql("carryDrain")`
-      WITH asked AS MATERIALIZED (
+      WITH lives AS MATERIALIZED (
         SELECT boot_id, drain_requested_at, drain_requested_by, drain_reason
           FROM signalbox.instance
-         WHERE boot_id = ${from} AND drain_requested_at IS NOT NULL
+         WHERE boot_id = ANY (${former}::uuid[])
+         ORDER BY boot_id
            FOR UPDATE
-      ), passed_on AS (
+      ), over AS (
         UPDATE signalbox.instance
-           SET drain_requested_at = NULL, drain_requested_by = NULL, drain_reason = NULL
-         WHERE boot_id = ANY (ARRAY(SELECT boot_id FROM asked))
+           SET state = CASE state WHEN 'LIVE' THEN 'DRAINING' ELSE state END,
+               drain_requested_at = NULL, drain_requested_by = NULL, drain_reason = NULL
+         WHERE boot_id = ANY (ARRAY(SELECT boot_id FROM lives))
       )
       UPDATE signalbox.instance AS i
          SET state = 'DRAINING', drain_requested_at = asked.drain_requested_at,
              drain_requested_by = asked.drain_requested_by, drain_reason = asked.drain_reason
-        FROM asked
+        FROM (SELECT * FROM lives WHERE drain_requested_at IS NOT NULL ORDER BY drain_requested_at LIMIT 1) AS asked
        WHERE i.boot_id = ${to} AND i.state = 'LIVE'
       RETURNING i.boot_id
     `,

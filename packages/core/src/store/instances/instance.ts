@@ -7,6 +7,8 @@ import type { Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 
 export interface NewInstance {
+  /** Drawn by the one who joins, who knows it then also where the answer is lost. Default: the database draws it. */
+  readonly instanceId?: InstanceId;
   readonly name: string;
   readonly kinds: readonly string[];
   readonly slots: number;
@@ -26,7 +28,7 @@ export async function joinCluster(tx: Transaction, instance: NewInstance): Promi
         INSERT INTO signalbox.gate_wake (key) SELECT unnest(${instance.kinds.map(wakeExecutor)}::text[])
       )
       INSERT INTO signalbox.instance (boot_id, name, kinds, slots, expires_at, timeline, host, process)
-      VALUES (gen_random_uuid(), ${instance.name}, ${instance.kinds}::text[], ${instance.slots},
+      VALUES (coalesce(${instance.instanceId ?? null}::uuid, gen_random_uuid()), ${instance.name}, ${instance.kinds}::text[], ${instance.slots},
               clock_timestamp() + ${instance.leaseMs} * interval '1 ms',
               (SELECT timeline FROM signalbox.known_timeline),
               ${instance.mark?.host ?? null}, ${instance.mark?.process ?? null})

@@ -103,7 +103,7 @@ export async function clusterDrain(
 }
 
 function drainedText(undo: boolean, changed: boolean): string {
-  if (undo) return changed ? "claims again" : "was not asked to drain";
+  if (undo) return changed ? "is not asked to drain any more" : "was not asked to drain";
   return changed ? "claims nothing more; what it runs goes on" : "was asked to drain before";
 }
 

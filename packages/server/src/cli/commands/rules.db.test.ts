@@ -236,7 +236,9 @@ describe("other", () => {
     );
     expect((await typed("cluster", "show", instanceId)).said).toMatch(/asked to drain .*: new disk/);
     expect((await typed("cluster", "drain", instanceId)).said).toContain("was asked to drain before");
-    expect((await typed("cluster", "drain", instanceId, "--undo")).said).toContain("claims again");
+    expect((await typed("cluster", "drain", instanceId, "--undo")).said).toContain(
+      "is not asked to drain any more",
+    );
   });
 
   test("cluster status says who works, and an instance that is not there is refused", async () => {
