@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
+import { parkingIn } from "../../test/look.ts";
 import { makeOlder } from "../../test/make-older.ts";
-import { exclusive } from "../domain/resource.ts";
+import { exclusive, shared } from "../domain/resource.ts";
 import type { TaskSpec } from "../domain/task-spec.ts";
 import { promoteOnce } from "./promoter.ts";
 
@@ -47,6 +48,27 @@ describe("a version below one that is DONE on its resource", () => {
     await scheduler.runUntilIdle();
 
     expect(await scheduler.get(taskRunId)).toMatchObject({ status: "FAILED", outcome: "OUT_OF_ORDER" });
+  });
+
+  it("fails at once although a smaller one is open", async () => {
+    const [scheduler, other] = [await box.scheduler(), await box.scheduler()];
+    const beside = (text: string): TaskSpec => version(text, { resources: [shared("orders")] });
+    await scheduler.enqueue(beside("3"));
+    await scheduler.promote();
+    await scheduler.claim();
+    const smallest = await scheduler.enqueue(beside("1"));
+    await scheduler.promote();
+    await other.claim();
+    const small = await scheduler.enqueue(beside("2"));
+    await scheduler.promote();
+    expect(await parkingIn(box, small.taskRunId)).toBe("VERSION_ORDER orders");
+
+    await scheduler.execute();
+    await scheduler.settle();
+    await scheduler.promote();
+
+    expect(await box.statusOf(smallest.taskRunId)).toBe("RUNNING");
+    expect(await scheduler.get(small.taskRunId)).toMatchObject({ status: "FAILED", outcome: "OUT_OF_ORDER" });
   });
 
   it("fails also when it was enqueued while the larger one ran", async () => {

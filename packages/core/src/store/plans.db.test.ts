@@ -9,7 +9,7 @@ import { LONG_BACKLOG } from "../../test/long-backlog.ts";
 import { conditionsOf, flatten, joins, plansSentBy, reads } from "../../test/query-plans.ts";
 import { asInstanceId, asRunId, asTaskId, asTaskRunId } from "../domain/ids.ts";
 import type { Transaction } from "./database.ts";
-import { countAvailable, loadTakenSlots } from "./holds/limits.ts";
+import { countAvailable, loadFreeSlots, loadTakenSlots } from "./holds/limits.ts";
 import { loadRates } from "./holds/rates.ts";
 import { releaseHolds } from "./holds/release.ts";
 import { loadLines, loadResources } from "./holds/resources.ts";
@@ -158,7 +158,7 @@ describe("candidates", () => {
     });
 
     expect(new Set(reads(plans.get("findParkedAtVersions")))).toEqual(
-      new Set(["open_version_pkey", "waiting_for_version"]),
+      new Set(["open_version_pkey", "done_version_pkey", "waiting_for_version"]),
     );
     expect(new Set(reads(plans.get("findParkedAtResources")))).toEqual(
       new Set(["waiting_parked", "line_of_task_run"]),
@@ -173,6 +173,7 @@ describe("candidates", () => {
     const plans = await plansOf(async (tx) => {
       await loadCandidates(tx, [ID]);
       await loadTakenSlots(tx, [`run:${RUN}`, "queue:queue 1", "key:customer:7"]);
+      await loadFreeSlots(tx, new Map([["queue:queue 1", { limit: 9, active: 2, taken: null }]]), () => 3);
       await countAvailable(tx, [RUN]);
       await loadRates(tx, ["rate 1"], 10);
       await loadPauses(tx, ["queue:queue 1", "resource:name 1"]);
@@ -186,6 +187,10 @@ describe("candidates", () => {
       new Set(["run_pkey", "queue_pkey", "hold_pkey"]),
     );
     expect(reads(plans.get("loadKeyLimits"))).toEqual(["key_limit_pkey"]);
+    // Free slots are what lies between those that are taken: no slot is asked for by itself.
+    expect(new Set(reads(plans.get("findFreeSlots")))).toEqual(new Set(["hold_pkey"]));
+    const bySlot = expect.objectContaining({ "Join Type": "Anti" });
+    expect(plans.get("findFreeSlots")).not.toContainEqual(bySlot);
     expect(new Set(reads(plans.get("countAvailable")))).toEqual(
       new Set(["hold_pkey", "task_run_pkey", "run_pkey"]),
     );

@@ -6,7 +6,7 @@ import { windowed } from "../domain/gates/window.ts";
 import type { PromotionSnapshot } from "../domain/promotion-snapshot.ts";
 import type { LimitScope } from "../domain/scope.ts";
 import type { Transaction } from "./database.ts";
-import { countAvailable, limitsOf, loadTakenSlots, type TakenSlots } from "./holds/limits.ts";
+import { countAvailable, loadFreeSlots, loadTakenSlots, type TakenSlots } from "./holds/limits.ts";
 import { loadRates } from "./holds/rates.ts";
 import { loadResources } from "./holds/resources.ts";
 import { judgeStored, loadPauses, loadServed, loadStops, loadWindows, type Served } from "./rules/load.ts";
@@ -59,11 +59,12 @@ export async function loadPromotionSnapshot(
     ),
     loadWindows(tx, names(windowed)),
   ]);
+  const taken = new Map([...(known?.slots ?? []), ...slots]);
   return {
     now,
     candidates,
     resources,
-    limits: limitsOf(new Map([...(known?.slots ?? []), ...slots]), (scope) => wanted.get(scope) ?? 0),
+    limits: await loadFreeSlots(tx, taken, (scope) => wanted.get(scope) ?? 0),
     available,
     fairShare: fairShareOf(served.slots),
     rates,

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import type { LimitSnapshot } from "../../domain/promotion-snapshot.ts";
 import type { LimitScope } from "../../domain/scope.ts";
-import { limitsOf, loadTakenSlots } from "./limits.ts";
+import { loadFreeSlots, loadTakenSlots } from "./limits.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -17,7 +17,9 @@ interface Given {
 }
 
 async function limitOf(scope: LimitScope, wanted: number): Promise<LimitSnapshot | undefined> {
-  return limitsOf(await loadTakenSlots(box.pool("promoter"), [scope]), () => wanted).get(scope);
+  const pool = box.pool("promoter");
+  const limits = await loadFreeSlots(pool, await loadTakenSlots(pool, [scope]), () => wanted);
+  return limits.get(scope);
 }
 
 async function freeSlots({ limit, taken, wanted }: Given): Promise<unknown> {
@@ -54,6 +56,18 @@ describe("the free slots of a limit", () => {
     ],
     ["go up to the limit and no further", { limit: 3, taken: [1], wanted: 5 }, [0, 2]],
   ])("%s", async (_, given, free) => {
+    const { limit, taken } = given;
+    expect(await freeSlots(given)).toEqual({ limit, active: taken.length, freeSlots: free });
+  });
+
+  // From here on they are not read one by one.
+  const MANY = Array.from({ length: 1_200 }, (_, slot) => slot + 3);
+  it.each<[string, Given, number[]]>([
+    ["behind the last one", { limit: 5_000, taken: MANY, wanted: 2 }, [1_203, 1_204]],
+    ["before and behind them", { limit: 1_205, taken: MANY, wanted: 9 }, [0, 1, 2, 1_203, 1_204]],
+    ["no more than wanted", { limit: 1_205, taken: MANY, wanted: 4 }, [0, 1, 2, 1_203]],
+    ["none where it was lowered", { limit: 1_100, taken: MANY, wanted: 4 }, []],
+  ])("where very many are taken are %s", async (_, given, free) => {
     const { limit, taken } = given;
     expect(await freeSlots(given)).toEqual({ limit, active: taken.length, freeSlots: free });
   });

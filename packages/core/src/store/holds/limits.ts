@@ -10,23 +10,73 @@ import { preparedSql } from "../sql.ts";
 /** A key that nobody has given a limit is held by one at a time. */
 const LIMIT_OF_A_KEY = 1;
 
-/** A limit and the slots that are taken, in order; of what has no limit (0) only the last one. */
+/** So many taken slots are read, and what is free is worked out from them. Of more the server says what is free. */
+const LISTED_SLOTS = 1_000;
+
 export interface TakenSlots {
+  /** 0: none. */
   readonly limit: number;
-  readonly taken: readonly number[];
+  /** Nobody counts where there is no limit. */
+  readonly active: number;
+  /** In order; of what has no limit only the last one. Null: too many to be read. */
+  readonly taken: readonly number[] | null;
 }
 
 /** With as many free slots of each as are wanted there, or as there is room for. */
-export function limitsOf(
+export async function loadFreeSlots(
+  db: Database,
   slots: ReadonlyMap<LimitScope, TakenSlots>,
   wantedOf: (scope: LimitScope) => number,
-): ReadonlyMap<LimitScope, LimitSnapshot> {
-  return new Map([...slots].map(([scope, each]) => [scope, limitOf(each, wantedOf(scope))]));
+): Promise<ReadonlyMap<LimitScope, LimitSnapshot>> {
+  const unread = [...slots].flatMap(([scope, { limit, active, taken }]) =>
+    taken === null ? [{ scope, limit, active, wanted: wantedOf(scope) }] : [],
+  );
+  const free = await findFreeSlots(db, unread);
+  return new Map(
+    [...slots].map(([scope, { limit, active, taken }]) => [
+      scope,
+      {
+        limit,
+        active,
+        freeSlots: taken === null ? (free.get(scope) ?? []) : freeSlotsOf(limit, taken, wantedOf(scope)),
+      },
+    ]),
+  );
 }
 
-function limitOf({ limit, taken }: TakenSlots, wanted: number): LimitSnapshot {
-  // Nobody counts where there is no limit.
-  return { limit, active: limit === 0 ? 0 : taken.length, freeSlots: freeSlotsOf(limit, taken, wanted) };
+async function findFreeSlots(
+  db: Database,
+  unread: readonly {
+    readonly scope: LimitScope;
+    readonly limit: number;
+    readonly active: number;
+    readonly wanted: number;
+  }[],
+): Promise<ReadonlyMap<LimitScope, readonly number[]>> {
+  if (unread.length === 0) return new Map();
+  const rows = await db.query(
+    preparedSql<{ scope: LimitScope; freeSlots: readonly number[] }>("findFreeSlots")`
+      SELECT g.scope,
+             CASE WHEN used.top + g.wanted < g.slot_limit
+                  THEN ARRAY(SELECT used.top + n FROM generate_series(1, g.wanted) AS n)
+                  -- Not enough room behind the last one: those between, then those behind.
+                  ELSE ARRAY(SELECT free.slot
+                               FROM (SELECT hold.slot, lag(hold.slot, 1, -1) OVER (ORDER BY hold.slot) AS before
+                                       FROM signalbox.hold
+                                      WHERE hold.scope = g.scope) AS taken
+                              CROSS JOIN LATERAL generate_series(taken.before + 1, least(taken.slot, g.slot_limit, taken.before + 1 + g.wanted) - 1)
+                                    AS free (slot)
+                              UNION ALL
+                             SELECT slot FROM generate_series(used.top + 1, g.slot_limit - 1) AS free (slot)
+                              LIMIT least(g.wanted, greatest(0, g.slot_limit - g.active)))
+             END AS "freeSlots"
+        FROM unnest(${unread.map(({ scope }) => scope)}::text[], ${unread.map(({ limit }) => limit)}::integer[],
+                    ${unread.map(({ active }) => active)}::integer[], ${unread.map(({ wanted }) => wanted)}::integer[])
+             AS g (scope, slot_limit, active, wanted)
+       CROSS JOIN LATERAL (SELECT max(slot) AS top FROM signalbox.hold WHERE hold.scope = g.scope) AS used
+    `,
+  );
+  return new Map(rows.map(({ scope, freeSlots }) => [scope, freeSlots]));
 }
 
 /** A queue without a limit is left out: nothing is counted there. */
@@ -39,12 +89,17 @@ export async function loadTakenSlots(
   const keys = parts.flatMap(({ over, name }) => (over === "key" ? [name] : []));
   const [rows, limitOfKey] = await Promise.all([
     db.query(
-      preparedSql<{ scope: LimitScope; limit: number | null; taken: readonly number[] }>("loadTakenSlots")`
+      preparedSql<{
+        scope: LimitScope;
+        limit: number | null;
+        active: number;
+        taken: readonly number[] | null;
+      }>("loadTakenSlots")`
         SELECT g.scope, l.slot_limit AS "limit",
-               CASE WHEN l.slot_limit = 0
-                    -- Who holds the last slot is known at a glance, however many there are.
-                    THEN ARRAY(SELECT slot FROM signalbox.hold WHERE hold.scope = g.scope ORDER BY slot DESC LIMIT 1)
-                    ELSE ARRAY(SELECT slot FROM signalbox.hold WHERE hold.scope = g.scope ORDER BY slot) END AS taken
+               CASE WHEN l.slot_limit = 0 THEN 0
+                    WHEN cardinality(t.slots) <= ${LISTED_SLOTS} THEN cardinality(t.slots)
+                    ELSE (SELECT count(*)::integer FROM signalbox.hold WHERE hold.scope = g.scope) END AS active,
+               CASE WHEN cardinality(t.slots) <= ${LISTED_SLOTS} THEN t.slots END AS taken
           FROM unnest(${scopes}::text[], ${parts.map(({ over }) => over)}::text[],
                       ${parts.map(({ name }) => name)}::text[]) AS g (scope, over, name)
          CROSS JOIN LATERAL (
@@ -53,14 +108,21 @@ export async function loadTakenSlots(
                SELECT slot_limit FROM signalbox.queue WHERE g.over = 'queue' AND queue.name = g.name AND slot_limit > 0
                UNION ALL
                SELECT NULL WHERE g.over = 'key') AS l
+         CROSS JOIN LATERAL (
+               SELECT CASE WHEN l.slot_limit = 0
+                           -- Who holds the last slot is known at a glance, however many there are.
+                           THEN ARRAY(SELECT slot FROM signalbox.hold WHERE hold.scope = g.scope ORDER BY slot DESC LIMIT 1)
+                           ELSE ARRAY(SELECT slot FROM signalbox.hold WHERE hold.scope = g.scope ORDER BY slot
+                                       LIMIT ${LISTED_SLOTS + 1}) END AS slots
+               OFFSET 0) AS t              -- so that they are read once
       `,
     ),
     loadKeyLimits(db, keys),
   ]);
   return new Map(
-    rows.map(({ scope, limit, taken }) => [
+    rows.map(({ scope, limit, active, taken }) => [
       scope,
-      { limit: limit ?? limitOfKey(partsOf(scope).name), taken },
+      { limit: limit ?? limitOfKey(partsOf(scope).name), active, taken },
     ]),
   );
 }

@@ -9,7 +9,7 @@ import { preparedSql } from "../sql.ts";
 
 /**
  * Those of the smallest version that is parked under each resource: who has a larger one waits for their end. Nobody where a smaller
- * one is still open: its end leaves a wake of its own.
+ * one is still open, whose end leaves a wake of its own, unless a larger one is DONE: then it can never start.
  */
 export async function findParkedAtVersions(
   db: Database,
@@ -22,13 +22,20 @@ export async function findParkedAtVersions(
       SELECT 'VERSION_ORDER' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth
         FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
        CROSS JOIN LATERAL (
-             SELECT version FROM signalbox.open_version WHERE name = g.key ORDER BY version LIMIT 1) AS smallest
+             SELECT version
+               FROM signalbox.waiting
+              WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key
+              ORDER BY version
+              LIMIT 1) AS smallest
        CROSS JOIN LATERAL (
              SELECT task_run_id, priority, enqueued_at
                FROM signalbox.waiting
               WHERE blocked_on = 'VERSION_ORDER' AND blocked_key = g.key AND version = smallest.version
               ORDER BY priority, enqueued_at, task_run_id
               LIMIT ${depth + 1}) AS w
+       WHERE smallest.version <= greatest(
+               (SELECT version FROM signalbox.open_version WHERE name = g.key ORDER BY version LIMIT 1),
+               (SELECT version FROM signalbox.done_version WHERE name = g.key))
        ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
     `,
   );

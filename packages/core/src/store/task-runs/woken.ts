@@ -40,7 +40,7 @@ export async function findFronts(
     const limit = scope === null ? undefined : slots.get(scope);
     if (limit === undefined || limit.limit === 0) return batchSize;
     // Twice as many as have room: some of those that find a slot are held up by a resource.
-    return 2 * Math.max(0, limit.limit - limit.taken.length);
+    return 2 * Math.max(0, limit.limit - limit.active);
   };
   const deep = elsewhere.map((parking) => ({ ...parking, depth: Math.min(batchSize, depthOf(parking)) }));
   const fronts = await Promise.all([
