@@ -7,20 +7,21 @@ const LEAST_MS = 5_000;
 const LEGS = ["gate", "claim", "run"] as const;
 
 export type LegName = (typeof LEGS)[number];
+export type EndedStatus = "DONE" | "FAILED" | "CANCELED";
 
 export interface ChartData {
   readonly bucketMs: number;
   /** The beginning of each span, in milliseconds. */
   readonly from: readonly number[];
-  readonly done: readonly number[];
-  readonly failed: readonly number[];
-  readonly canceled: readonly number[];
+  /** How many ended in each span; null of one that is not over yet: it would look like a fall. */
+  readonly ended: Readonly<Record<EndedStatus, readonly (number | null)[]>>;
+  readonly total: Readonly<Record<EndedStatus, number>>;
   /** The 95th percentile of each span in milliseconds; null where nothing ended. */
   readonly p95: Readonly<Record<LegName, readonly (number | null)[]>>;
   readonly whole: Readonly<Record<LegName, { readonly p50: number; readonly p95: number } | null>>;
 }
 
-export function chartData(taskRuns: readonly TaskRun[]): ChartData | null {
+export function chartData(taskRuns: readonly TaskRun[], now: number): ChartData | null {
   const ended = taskRuns.filter((taskRun) => taskRun.finishedAt !== null);
   const ends = ended.map(({ finishedAt }) => Date.parse(finishedAt ?? ""));
   if (ends.length === 0) return null;
@@ -31,17 +32,24 @@ export function chartData(taskRuns: readonly TaskRun[]): ChartData | null {
   ended.forEach((taskRun, index) =>
     buckets[Math.floor(((ends[index] ?? 0) - start) / bucketMs)]?.push(taskRun),
   );
-  const counted = (status: TaskRun["status"]): readonly number[] =>
-    buckets.map((bucket) => bucket.filter((taskRun) => taskRun.status === status).length);
+  const isOver = (index: number): boolean => start + (index + 1) * bucketMs <= now;
+  const count = (among: readonly TaskRun[], status: EndedStatus): number =>
+    among.filter((taskRun) => taskRun.status === status).length;
   return {
     bucketMs,
     from: buckets.map((_, index) => start + index * bucketMs),
-    done: counted("DONE"),
-    failed: counted("FAILED"),
-    canceled: counted("CANCELED"),
+    ended: byStatus((status) =>
+      // The only one there is says more than nothing.
+      buckets.map((bucket, index) => (isOver(index) || buckets.length === 1 ? count(bucket, status) : null)),
+    ),
+    total: byStatus((status) => count(ended, status)),
     p95: byLeg((leg) => buckets.map((bucket) => percentile(lengthsOf(bucket, leg), 0.95))),
     whole: byLeg((leg) => wholeOf(lengthsOf(ended, leg))),
   };
+}
+
+function byStatus<Value>(value: (status: EndedStatus) => Value): Readonly<Record<EndedStatus, Value>> {
+  return { DONE: value("DONE"), FAILED: value("FAILED"), CANCELED: value("CANCELED") };
 }
 
 function byLeg<Value>(value: (leg: LegName) => Value): Readonly<Record<LegName, Value>> {
