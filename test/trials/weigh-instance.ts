@@ -108,6 +108,24 @@ async function runBatch(scheduler: Scheduler, { client: db }: TestDatabase): Pro
                + (SELECT count(*) FROM signalbox.claim_batch) AS left`);
       return Number(rows[0]?.left) === 0;
     },
-    { withinMs: 60_000, everyMs: 10 },
+    { withinMs: 60_000, everyMs: 10, instead: async () => await whatIsLeft(db) },
   );
+}
+
+/** Who is in the work sets, in which status, and since when. */
+async function whatIsLeft(db: TestDatabase["client"]): Promise<string> {
+  const { rows } = await db.query(`
+    SELECT 'waiting' AS place, w.blocked_on, w.blocked_key, t.status, count(*)::integer, max(clock_timestamp() - w.blocked_since) AS since
+      FROM signalbox.waiting AS w JOIN signalbox.task_run AS t ON t.id = w.task_run_id GROUP BY 2, 3, 4
+    UNION ALL
+    SELECT 'ready', r.kind, r.queue, t.status, count(*), max(clock_timestamp() - r.available_at)
+      FROM signalbox.ready AS r JOIN signalbox.task_run AS t ON t.id = r.task_run_id GROUP BY 2, 3, 4
+    UNION ALL
+    SELECT 'claim_batch', b.claim_no::text, NULL, t.status, count(*), max(clock_timestamp() - b.claimed_at)
+      FROM signalbox.claim_batch AS b JOIN signalbox.task_run AS t ON t.id = ANY (b.task_run_ids) GROUP BY 2, 4
+    UNION ALL
+    SELECT 'gate_wake', key, NULL, NULL, 1, due_at - clock_timestamp() FROM signalbox.gate_wake
+    UNION ALL
+    SELECT 'instance', name, state, NULL, slots, clock_timestamp() - beat_at FROM signalbox.instance`);
+  return JSON.stringify(rows);
 }
