@@ -7,7 +7,7 @@ const LEAST_MS = 5_000;
 const LEGS = ["gate", "claim", "run"] as const;
 
 export type LegName = (typeof LEGS)[number];
-export type EndedStatus = "DONE" | "FAILED" | "CANCELED";
+type EndedStatus = "DONE" | "FAILED" | "CANCELED";
 
 export interface ChartData {
   readonly bucketMs: number;
