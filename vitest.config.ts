@@ -29,6 +29,7 @@ const BESIDE = ["test/long/caller.long.test.ts", "test/long/model.long.test.ts"]
 const browser = {
   ...inlined,
   ...postgres,
+  globalSetup: [postgres.globalSetup, "test/setup/chromium.ts"],
   sequence: { groupOrder: 6 },
   maxWorkers: 2,
   testTimeout: 120_000,

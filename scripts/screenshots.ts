@@ -7,7 +7,8 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@signalbox/contract";
 import type { Page } from "playwright-core";
-import { findBrowser } from "../test/browser/find-browser.ts";
+import { launchChromium } from "../test/browser/launch-chromium.ts";
+import { locateChromium } from "../test/browser/locate-chromium.ts";
 
 const address = process.argv[2] ?? "http://127.0.0.1:7410";
 const FOLDER = fileURLToPath(new URL("../docs/images/", import.meta.url));
@@ -33,8 +34,10 @@ async function take(page: Page, path: string, name: string, seen: string): Promi
   process.stdout.write(`docs/images/${name}.png\n`);
 }
 
-const browser = await findBrowser();
-if (browser === null) process.exit(1);
+const chromium = locateChromium();
+if (chromium === null) process.exit(1);
+process.once("exit", chromium.remove);
+const browser = await launchChromium(chromium);
 mkdirSync(FOLDER, { recursive: true });
 const context = await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 720 } });
 const page = await context.newPage();
