@@ -8,6 +8,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export interface Chromium {
   readonly path: string;
@@ -59,13 +60,6 @@ function runs(path: string, env: Chromium["env"]): boolean {
   }
 }
 
-/** It unpacks itself below the folder for temporary files, its libraries only where it takes the machine for the cloud's. */
-const UNPACK = `
-  const { default: packed } = await import("@sparticuz/chromium");
-  await packed.executablePath();
-  console.log(JSON.stringify(packed.args));
-`;
-
 function unpackChromium(): LocatedChromium | null {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-chromium-"));
   const remove = (): void => rmSync(dir, { recursive: true, force: true });
@@ -80,11 +74,12 @@ function unpackChromium(): LocatedChromium | null {
 
 function unpackInto(dir: string): readonly string[] | null {
   try {
-    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", UNPACK], {
-      cwd: import.meta.dirname,
+    const unpack = fileURLToPath(new URL("./unpack-chromium.mjs", import.meta.url));
+    const printed = execFileSync(process.execPath, [unpack], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
       timeout: UNPACK_MS,
+      // Its libraries come along only where it takes the machine for one of those that it was packed for.
       env: { ...process.env, TMPDIR: dir, AWS_EXECUTION_ENV: "20.x", NODE_OPTIONS: "" },
     });
     const all = JSON.parse(printed) as readonly string[];

@@ -1,6 +1,6 @@
 /**
  * What an instance weighs after many tasks. Resident memory (VmRSS) as the system counts it, with everything in it: Node, the lease's
- * thread, garbage that nobody has collected yet. Collected on purpose is only where it is asked what is alive, after each third.
+ * thread, garbage that nobody has collected yet. Collected on purpose is only where it is asked what is alive.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -21,18 +21,20 @@ interface Weight {
   readonly highest: number;
   /** The lowest of each stretch: between two collections memory rises by itself. */
   readonly lowest: readonly number[];
-  /** Of the heap after a collection, at the end of each third. */
-  readonly alive: readonly [number, number, number];
+  /** Of the heap after a collection, as often as it was asked for. */
+  readonly alive: readonly number[];
   readonly seconds: number;
 }
 
-/** As many tasks in each stretch, whole batches of them. Stretches can be divided by three. */
+/** As many tasks in each stretch, whole batches of them, and as many stretches from one `alive` to the next. */
 export async function weighInstance({
   tasks,
   stretches,
+  alive: times,
 }: {
   readonly tasks: number;
   readonly stretches: number;
+  readonly alive: number;
 }): Promise<Weight> {
   const database = await createTestDatabase(inject("adminUrl"));
   onTestFinished(async () => await database.drop());
@@ -53,15 +55,14 @@ export async function weighInstance({
     }
     lowest.push(least);
     weighed = memoryOf(pid);
-    if ((stretch * 3) % stretches === 0) alive.push(await aliveIn(instance));
+    if ((stretch * times) % stretches === 0) alive.push(await aliveIn(instance));
   }
-  const [first = 0, second = 0, third = 0] = alive;
   return {
     atStart,
     inTheEnd: weighed.now,
     highest: weighed.highest,
     lowest,
-    alive: [first, second, third],
+    alive,
     seconds: (performance.now() - from) / 1_000,
   };
 }
