@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { idAfter } from "./counted-ids.ts";
+import { idsAfter } from "./counted-ids.ts";
 
 it("counts on from the first id, before what is random", () => {
   const first = "019a8f00-1234-7abc-8def-fffe01234567";
 
-  expect([0, 1, 2].map((after) => idAfter(first, after))).toEqual([
+  expect([0, 1, 2].map(idsAfter(first))).toEqual([
     first,
     "019a8f00-1234-7abc-8def-ffff01234567",
     "019a8f00-1234-7abc-8df0-000001234567",
@@ -12,7 +12,7 @@ it("counts on from the first id, before what is random", () => {
 });
 
 it("keeps the variant also after the largest that is drawn", () => {
-  expect(idAfter("019a8f00-1234-7abc-9fff-ffff01234567", 99_999)).toBe(
+  expect(idsAfter("019a8f00-1234-7abc-9fff-ffff01234567")(99_999)).toBe(
     "019a8f00-1234-7abc-a001-869e01234567",
   );
 });

@@ -5,7 +5,7 @@ import type { ResolvedTask } from "../../domain/task-spec.ts";
 import type { Transaction } from "../database.ts";
 import { NEARLY_FULL } from "../notify.ts";
 import { preparedSql, type Statement, sql } from "../sql.ts";
-import { DRAWN_BITS, HEAD_DIGITS, idAfter, VARIANT } from "./counted-ids.ts";
+import { DRAWN_BITS, HEAD_DIGITS, idsAfter, VARIANT } from "./counted-ids.ts";
 import { setQueueDeadlines } from "./fail-overdue.ts";
 import { columnsOf, type Form, formsOf } from "./forms.ts";
 
@@ -112,10 +112,9 @@ async function insertForms(
   const inserted: InsertedTaskRun[] = [];
   for (const [index, { firstTaskId, firstTaskRunId, status }] of rows.entries()) {
     const count = forms[index]?.inputs.length ?? 0;
-    for (let after = 0; after < count; after += 1) {
-      const taskId = asTaskId(idAfter(firstTaskId, after));
-      inserted.push({ taskId, taskRunId: asTaskRunId(idAfter(firstTaskRunId, after)), status });
-    }
+    const [taskId, taskRunId] = [idsAfter(firstTaskId), idsAfter(firstTaskRunId)];
+    for (let after = 0; after < count; after += 1)
+      inserted.push({ taskId: asTaskId(taskId(after)), taskRunId: asTaskRunId(taskRunId(after)), status });
   }
   return inserted;
 }
