@@ -1,10 +1,14 @@
 /** Starts processes that work for a contestant, and gathers what they did. */
 
 import { type ChildProcess, fork } from "node:child_process";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { FromWorker, ToWorker, WorkOrder, WorkReport } from "./worker-messages.ts";
 
 const WORK = fileURLToPath(new URL("./work.ts", import.meta.url));
+/** As the guide of processes says: their files are on a tmpfs, where there is one. */
+const TMPFS = "/dev/shm";
+const ENV = existsSync(TMPFS) ? { ...process.env, TMPDIR: TMPFS } : process.env;
 
 export interface WorkerProcess {
   readonly pid: number;
@@ -23,7 +27,10 @@ export async function openWorker(
   order: WorkOrder,
   { onCalls, onEach }: WorkerListener,
 ): Promise<WorkerProcess> {
-  const child = fork(WORK, [JSON.stringify(order)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(WORK, [JSON.stringify(order)], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: ENV,
+  });
   let calls = 0;
   let onReady = (): void => {};
   let onReport = (_: WorkReport): void => {};

@@ -71,3 +71,26 @@ describe("a slot", () => {
     expect(held.freeSlots(SLOTS)).toBe(10);
   });
 });
+
+describe("a whole batch", () => {
+  it("is all that came with one claim statement", () => {
+    const held = new HeldClaims();
+    const [one, two] = [held.add(claimOf({ claimNo: 1 })).claim, held.add(claimOf({ claimNo: 1 })).claim];
+
+    expect([held.isWholeBatch([one, two]), held.isWholeBatch([one]), held.isWholeBatch([])]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("is none with one of another, and none once one of it was recorded before", () => {
+    const held = new HeldClaims();
+    const [one, two] = [held.add(claimOf({ claimNo: 1 })).claim, held.add(claimOf({ claimNo: 1 })).claim];
+    const other = held.add(claimOf({ claimNo: 2 })).claim;
+    expect(held.isWholeBatch([one, other])).toBe(false);
+
+    held.remove(one);
+    expect(held.isWholeBatch([two])).toBe(false);
+  });
+});

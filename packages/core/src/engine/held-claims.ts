@@ -25,7 +25,8 @@ export function stopExecution({ stop }: HeldClaim, because: ExecutionStoppedErro
 
 export class HeldClaims {
   readonly #held = new Map<TaskRunId, HeldClaim>();
-  readonly #openByBatch = new Map<number, number>();
+  /** By the number of the claim statement: how many came with it, and of how many the end is still to be recorded. */
+  readonly #batches = new Map<number, { size: number; open: number }>();
   readonly #requests = new Set<number>();
   readonly #polls = new Set<number>();
   /** Requests without an answer, since it joined: a number for each pass that failed. */
@@ -92,11 +93,21 @@ export class HeldClaims {
       handle: claim.job === null ? "none" : "kept",
     };
     this.#held.set(claim.taskRunId, held);
-    this.#openByBatch.set(claim.claimNo, (this.#openByBatch.get(claim.claimNo) ?? 0) + 1);
+    this.#countIn(claim.claimNo);
     // A look at an outside job takes no slot: an instance that is busy for hours must not keep it waiting.
     if (claim.job === null) this.#executing += 1;
     else this.#polling += 1;
     return held;
+  }
+
+  #countIn(claimNo: number): void {
+    const batch = this.#batches.get(claimNo);
+    if (batch === undefined) {
+      this.#batches.set(claimNo, { size: 1, open: 1 });
+      return;
+    }
+    batch.size += 1;
+    batch.open += 1;
   }
 
   /** From here on nobody finds it: what it took up is given back when it ends, or now where it has. */
@@ -129,9 +140,10 @@ export class HeldClaims {
       this.#held.delete(taskRunId);
       if (held.ended && held.claim.job === null) this.#unrecorded -= 1;
     }
-    const open = (this.#openByBatch.get(claimNo) ?? 1) - 1;
-    if (open > 0) this.#openByBatch.set(claimNo, open);
-    else this.#openByBatch.delete(claimNo);
+    const batch = this.#batches.get(claimNo);
+    if (batch === undefined) return;
+    batch.open -= 1;
+    if (batch.open < 1) this.#batches.delete(claimNo);
   }
 
   /** Which claim statements have nothing open once these are settled. */
@@ -139,8 +151,15 @@ export class HeldClaims {
     const ending = new Map<number, number>();
     for (const { claimNo } of claims) ending.set(claimNo, (ending.get(claimNo) ?? 0) + 1);
     return [...ending]
-      .filter(([claimNo, count]) => (this.#openByBatch.get(claimNo) ?? 0) <= count)
+      .filter(([claimNo, count]) => (this.#batches.get(claimNo)?.open ?? 0) <= count)
       .map(([no]) => no);
+  }
+
+  /** All that came with one claim statement, and nothing else. */
+  isWholeBatch(claims: readonly Pick<Claim, "claimNo">[]): boolean {
+    const claimNo = claims[0]?.claimNo;
+    if (claimNo === undefined || this.#batches.get(claimNo)?.size !== claims.length) return false;
+    return claims.every((claim) => claim.claimNo === claimNo);
   }
 
   get(taskRunId: TaskRunId): HeldClaim | undefined {

@@ -1,6 +1,6 @@
 /** Writes the ends of task runs, and tells of them. A part of the settler. */
 
-import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import type { TaskRunId } from "../domain/ids.ts";
 import type { Settlement } from "../domain/settlement.ts";
 import type { TerminalStatus } from "../domain/task-status.ts";
 import type { Pool, Transaction } from "../store/database.ts";
@@ -70,7 +70,12 @@ async function settlePlainly(pool: Pool, batch: readonly Ended[]): Promise<reado
   if (owner === null) return [];
   const claims = batch.map(({ claim }) => claim);
   const [ended] = await pool.atOnce(
-    async (tx) => await Promise.all([succeedTaskRuns(tx, owner, claims), forgetBatchesOf(tx, batch)]),
+    async (tx) =>
+      await Promise.all([
+        succeedTaskRuns(tx, owner.claimedBy, claims),
+        // A whole batch is forgotten with its end: to look for each of its rows once more would take as long as a third of that.
+        owner.held.isWholeBatch(claims) ? undefined : forgetBatchesOf(tx, batch),
+      ]),
   );
   return ended;
 }
@@ -80,9 +85,9 @@ function isPlain({ claim, decision, outside }: Ended): boolean {
 }
 
 /** Null where they are of two lives of the instance. */
-function onlyOwnerOf(batch: readonly Ended[]): InstanceId | null {
+function onlyOwnerOf(batch: readonly Ended[]): Pick<Ended, "claimedBy" | "held"> | null {
   const [first] = batch;
-  return first !== undefined && batch.every(({ held }) => held === first.held) ? first.claimedBy : null;
+  return first !== undefined && batch.every(({ held }) => held === first.held) ? first : null;
 }
 
 async function settleRest(

@@ -319,7 +319,7 @@ describe("settle", () => {
     });
 
     expect(reads(plans.get("settleTaskRuns"))).toEqual(["task_run_pkey"]);
-    expect(reads(plans.get("succeedTaskRuns"))).toEqual(["task_run_pkey"]);
+    expect(reads(plans.get("succeedTaskRuns"))).toEqual(["task_run_pkey", "claim_batch_pkey"]);
     expect(reads(plans.get("succeedMixedTaskRuns"))).toEqual(["task_run_pkey"]);
     expect(reads(plans.get("closeVersions"))).toEqual(["open_version_of_task_run"]);
     expect(reads(plans.get("countDownRuns"))).toEqual(["run_pkey"]);

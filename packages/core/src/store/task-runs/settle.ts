@@ -119,7 +119,7 @@ interface SucceededRow {
   readonly ids: string[] | null;
 }
 
-/** What was claimed together and ends together, as short tasks do. The rows lie side by side in the index. */
+/** What was claimed together and ends together, as short tasks do. The rows lie side by side in the index; a whole batch goes with them. */
 async function succeedUnderOneClaim(
   tx: Transaction,
   claimedBy: InstanceId,
@@ -134,6 +134,10 @@ async function succeedUnderOneClaim(
          WHERE t.id = ANY (${claims.map(({ taskRunId }) => taskRunId)}::uuid[])   -- in the order of the index: by id
            AND t.claim_no = ${claimNo} AND t.claimed_by = ${claimedBy} AND t.status = 'RUNNING' AND NOT t.gated
         RETURNING t.id
+      ), forgotten AS (
+        -- All that came with the claim has ended here: nobody has to look for it any more.
+        DELETE FROM signalbox.claim_batch
+         WHERE claim_no = ${claimNo} AND cardinality(task_run_ids) = (SELECT count(*) FROM ended)
       )
       SELECT CASE WHEN count(*) < ${claims.length} THEN coalesce(array_agg(id), '{}') END AS ids FROM ended
     `,
