@@ -198,7 +198,8 @@ async function lookAtEnded(
                     false AS "isCanceling"
                FROM signalbox.task_run AS r
               WHERE id > ${afterId}::uuid AND id < ${beforeId}::uuid
-                AND (g.passed_to IS NULL OR id <= g.passed_to)
+                -- Not "or is null", which the index could not stop at: all of the history would be read in every bite.
+                AND id <= coalesce(g.passed_to, ${beforeId}::uuid)
                 AND status = ANY (${statusesFor(verb, filter)}::text[])
                 AND (${wanted.kind}::text IS NULL OR kind = ${wanted.kind}::text)
                 AND (${wanted.queue}::text IS NULL OR queue = ${wanted.queue}::text)
