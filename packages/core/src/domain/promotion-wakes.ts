@@ -4,7 +4,7 @@ import type { Promotion } from "./admission.ts";
 import type { TaskRunId } from "./ids.ts";
 import type { PromotionPlan } from "./promotion.ts";
 import { type Parking, parkingOf, type WaitingCause } from "./waiting-cause.ts";
-import { type WakeKey, wakeRate, wakeResource, wakeRun, wakeWindow } from "./wake.ts";
+import { type WakeKey, wakeOf, wakeRate, wakeResource, wakeRun, wakeWindow } from "./wake.ts";
 
 /** What is parked under one woken key, in the order in which it may go. */
 export interface ParkedFront extends Parking {
@@ -26,8 +26,9 @@ export function mayGoOn(front: ParkedFront, plan: PromotionPlan): boolean {
   if (!front.goesOn || last === undefined || plan.failed.has(last)) return false;
   const cause = plan.waiting.get(last);
   if (cause === undefined) return !tookAlone(front, last, plan);
-  const now = parkingOf(cause);
-  return front.blockedOn !== now.blockedOn || front.blockedKey !== now.blockedKey;
+  // Where it waits for the same wake as before, those behind it do too, though by another gate of that run: all of them would be
+  // moved from the one to the other, and back again with the next wake.
+  return wakeOf(front) !== wakeOf(parkingOf(cause));
 }
 
 /** Whoever has the resource alone keeps out all who stand behind. */

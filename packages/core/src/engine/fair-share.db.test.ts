@@ -24,9 +24,14 @@ async function enqueueRun(scheduler: ManualScheduler, title: string, count: numb
 }
 
 async function promoteAll(scheduler: ManualScheduler): Promise<void> {
-  for (;;) {
+  await countPasses(scheduler);
+}
+
+/** How many it takes until there is nothing more to look at. */
+async function countPasses(scheduler: ManualScheduler): Promise<number> {
+  for (let passes = 1; ; passes += 1) {
     const pass = await scheduler.promote();
-    if (pass.kind === "passed" && !pass.more) return;
+    if (pass.kind === "passed" && !pass.more) return passes;
   }
 }
 
@@ -44,6 +49,22 @@ describe("the fair share of a run", () => {
       state: "blocking",
       causes: [{ cause: { share: SHARE, available: SHARE }, position: 40, lineLength: 40 }],
     });
+  });
+
+  it("does not move all that wait from it to the run's own limit and back, however many they are", async () => {
+    const scheduler = await box.scheduler({ slots: 10 });
+    await scheduler.enqueueMany(
+      Array.from({ length: 400 }, (_, n) => echo.task(n)),
+      { run: { title: "nightly", limit: SHARE + 5 } },
+    );
+    await promoteAll(scheduler);
+    await scheduler.claim();
+
+    expect(await countPasses(scheduler)).toBeLessThan(4);
+    await scheduler.execute();
+    await scheduler.settle();
+    expect(await countPasses(scheduler)).toBeLessThan(4);
+    expect(await statusesIn(box, "default")).toMatchObject({ AVAILABLE: SHARE });
   });
 
   it("binds a run whose own limit is larger, too", async () => {
