@@ -5,6 +5,7 @@ import { cancel } from "../../test/acts.ts";
 import { openFaultProxy } from "../../test/fault-proxy.ts";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { type Database, openPool, type Pool, type Transaction } from "./database.ts";
+import { tryInside } from "./savepoint.ts";
 import { preparedSql, sql } from "./sql.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -169,6 +170,30 @@ describe("a transaction that is sent at once", () => {
     });
 
     await expect(failing).rejects.toMatchObject({ code: "23505" });
+  });
+
+  it("tells what failed last, not what was taken back before", async () => {
+    const failing = open().transaction(async (tx) => {
+      await tryInside(tx, async () => {
+        await write(tx, 1);
+        await write(tx, 1);
+      });
+      const first = tx.query(sql("divide")`SELECT 1 / 0`);
+      first.catch(() => {});
+      await write(tx, 2);
+    });
+
+    await expect(failing).rejects.toMatchObject({ code: "22012" });
+  });
+
+  it("has failed where a statement did that nobody waited for", async () => {
+    const failing = open().transaction(async (tx) => {
+      await write(tx, 1);
+      tx.query(sql("divide")`SELECT 1 / 0`).catch(() => {});
+    });
+
+    await expect(failing).rejects.toThrow("The transaction ended with ROLLBACK");
+    expect(await box.query("TABLE signalbox.left_behind")).toEqual([]);
   });
 
   it("writes nothing where the BEGIN itself failed", async () => {

@@ -171,7 +171,7 @@ async function inTransaction<Result>(
   { commitsAtOnce = false } = {},
 ): Promise<Result> {
   let failure: Error | undefined;
-  let committed: Promise<unknown> | undefined;
+  let committed: Promise<pg.QueryResult> | undefined;
   let isOver = false;
   let firstFailure: unknown = null;
   try {
@@ -183,9 +183,15 @@ async function inTransaction<Result>(
       const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
         if (committed !== undefined || isOver) throw new Error(`${statement.name} comes after the COMMIT`);
         const sent = inOnePacket(client, () => send(statement));
-        sent.catch((error: unknown) => {
-          firstFailure ??= error;
-        });
+        sent.then(
+          // Whoever is answered after a failure has gone back to before it.
+          () => {
+            firstFailure = null;
+          },
+          (error: unknown) => {
+            firstFailure ??= error;
+          },
+        );
         const [, answer] = await Promise.all([begun, sent]);
         return answer.rows as Row[];
       };
@@ -197,7 +203,9 @@ async function inTransaction<Result>(
     const result = await working;
     isOver = true;
     await begun;
-    await (committed ?? client.query("COMMIT"));
+    const { command } = await (committed ?? client.query("COMMIT"));
+    // A statement that failed and nobody waited for leaves a transaction whose COMMIT is a ROLLBACK, and no error.
+    if (command !== "COMMIT") throw new Error(`The transaction ended with ${command}`);
     return result;
   } catch (error) {
     isOver = true;
