@@ -91,6 +91,13 @@ export function countReasons(
   return counts;
 }
 
+/** As whoever locks several task runs takes them. */
+export function inOrderOfTaskRuns<Met extends { readonly taskRunId: string }>(
+  met: readonly Met[],
+): readonly Met[] {
+  return met.toSorted((a, b) => (a.taskRunId < b.taskRunId ? -1 : 1));
+}
+
 /** As whoever locks several tasks takes them. */
 export function inOrderOfTasks<Met extends { readonly taskId: string }>(met: readonly Met[]): readonly Met[] {
   return met.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));

@@ -5,7 +5,13 @@
 
 import type { OperationId, RunId } from "../domain/ids.ts";
 import type { OperationVerb } from "../domain/operation.ts";
-import { type BiteResult, inOrderOfTasks, statusesFor, whyNot } from "../domain/operation-rules.ts";
+import {
+  type BiteResult,
+  inOrderOfTaskRuns,
+  inOrderOfTasks,
+  statusesFor,
+  whyNot,
+} from "../domain/operation-rules.ts";
 import type { Pool, Transaction } from "../store/database.ts";
 import { takeGateLock } from "../store/holds/gate-lock.ts";
 import type { MetTaskRun } from "../store/operations/look.ts";
@@ -109,7 +115,9 @@ async function oneByOne(
   eligible: readonly MetTaskRun[],
 ): Promise<Bite> {
   const bites: Bite[] = [];
-  for (const taskRun of inOrderOfTasks(eligible)) {
+  // In the order in which the rows are locked elsewhere: of tasks by a retry, of task runs by all else.
+  const ordered = taken.verb === "cancel" ? inOrderOfTaskRuns(eligible) : inOrderOfTasks(eligible);
+  for (const taskRun of ordered) {
     const tried = await tryInside(tx, async () => await actOn(tx, taken, [taskRun]));
     bites.push(tried.kind === "done" ? tried.answer : failed(taskRun, tried.error));
   }
