@@ -6,6 +6,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createScheduler, defineTask } from "@signalbox/core";
 
+const TROUBLES = new Set([
+  "loop.failed",
+  "gate.failed",
+  "instance.fenced",
+  "lease.renewal_failed",
+  "connection.lost",
+]);
+const showError = (_, value) => (value instanceof Error ? String(value) : value);
+
 process.once("message", (message) => void start(message));
 process.once("disconnect", () => process.exit());
 
@@ -15,6 +24,10 @@ async function start({ databaseUrl }) {
   const scheduler = createScheduler({
     databaseUrl,
     name: "memory",
+    // Nothing of this is to be seen from outside, and it may be why a batch does not end.
+    onEvent: (event) => {
+      if (TROUBLES.has(event.type)) process.stderr.write(`memory: ${JSON.stringify(event, showError)}\n`);
+    },
     tasks: [
       defineTask({ kind: "small", run: (input) => ({ was: input }) }),
       defineTask({
