@@ -18,3 +18,10 @@ export function commaList<Item extends z.ZodType<string, string>>(item: Item) {
     .transform((text) => text.split(","))
     .pipe(z.array(item));
 }
+
+export function yesOrNo() {
+  return z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .pipe(z.boolean());
+}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { instant } from "./instant.ts";
-import { commaList, wholeNumber } from "./query-text.ts";
+import { commaList, wholeNumber, yesOrNo } from "./query-text.ts";
 import { taskRunStatus } from "./status.ts";
 import { resourceMode, waitingCode } from "./waiting-cause.ts";
 
@@ -60,6 +60,10 @@ export const taskRunQuerySchema = z.strictObject({
   kind: z.string().exactOptional(),
   queue: z.string().exactOptional(),
   tag: z.string().exactOptional(),
+  /** How they ended: `?outcome=LEASE_LOST,RUN_TIMEOUT`. */
+  outcome: commaList(z.string()).exactOptional(),
+  /** Only the newest attempt of each task. */
+  newest: yesOrNo().exactOptional(),
   limit: wholeNumber(1, 500).exactOptional(),
   before: z.uuid().exactOptional(),
 });

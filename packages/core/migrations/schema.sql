@@ -401,6 +401,7 @@ CREATE TABLE signalbox.task_run_result (
   error jsonb,
   CONSTRAINT task_run_result_pkey PRIMARY KEY (task_run_id)
 );
+CREATE INDEX task_run_result_of_failures ON signalbox.task_run_result USING btree (task_run_id) WHERE (error IS NOT NULL);
 
 CREATE TABLE signalbox.wait_time (
   task_run_id uuid NOT NULL,

@@ -15,6 +15,7 @@ import {
 import type { ResourceFilter } from "./resource-view.ts";
 import { RUN_STATUSES, type RunFilter } from "./run.ts";
 import {
+  flag,
   instant,
   isGiven,
   isObject,
@@ -52,6 +53,8 @@ const CONDITIONS: Readonly<
   enqueuedSince: instant,
   queue: text,
   tag: text,
+  outcome: listOf(text, "a list of outcomes"),
+  newest: flag,
   limit: number,
   before: text,
   search: text,
@@ -79,7 +82,17 @@ export function resolveRetryFilter(filter: RetryFilter): RetryFilter {
 }
 
 export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
-  const given = givenOf(filter, ["status", "runId", "kind", "queue", "tag", "limit", "before"]);
+  const given = givenOf(filter, [
+    "status",
+    "runId",
+    "kind",
+    "queue",
+    "tag",
+    "outcome",
+    "newest",
+    "limit",
+    "before",
+  ]);
   const { before, kind, queue, tag, limit, status } = given;
   requireKnown(status, TASK_RUN_STATUSES);
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);

@@ -61,7 +61,11 @@ export interface TaskRunFilter {
   readonly kind?: string;
   readonly queue?: QueueName;
   readonly tag?: string;
-  /** From 1 to 500. Default: 50. */
+  /** How it ended, such as `LEASE_LOST`: one of these. */
+  readonly outcome?: readonly string[];
+  /** Only the newest attempt of each task: with `status: ["FAILED"]` what nobody and nothing tries again. */
+  readonly newest?: boolean;
+  /** From 1 to 500. Default: 50. A page may be shorter, and still have a `next`. */
   readonly limit?: number;
   /** `next` of the page before. */
   readonly before?: TaskRunId;

@@ -25,7 +25,11 @@ function overview(change: Partial<Overview>): Overview {
 test("work that nobody can do needs a person, and work that waits its turn does not", () => {
   const waiting = { NO_EXECUTOR: 2, RUN_AT: 40 };
 
-  expect(attentionOf(overview({ waiting }), Date.parse(NOW))["/tasks"]).toBe(2);
+  expect(attentionOf(overview({ waiting }), 0, Date.parse(NOW))["/tasks"]).toBe(2);
+});
+
+test("what has failed for good needs a person too", () => {
+  expect(attentionOf(overview({ waiting: { NO_EXECUTOR: 2 } }), 3, Date.parse(NOW))["/tasks"]).toBe(5);
 });
 
 test("an instance that is late does, and one that beats or has left does not", () => {
@@ -35,5 +39,5 @@ test("an instance that is late does, and one that beats or has left does not", (
     instance("2026-11-17T11:50:00.000Z", "DEAD"),
   ];
 
-  expect(attentionOf(overview({ instances }), Date.parse(NOW))["/cluster"]).toBe(1);
+  expect(attentionOf(overview({ instances }), 0, Date.parse(NOW))["/cluster"]).toBe(1);
 });

@@ -5,11 +5,16 @@ import { stateOf } from "../features/cluster/state-of.ts";
 
 export type AttentionPlace = "/tasks" | "/cluster";
 
-export function attentionOf(overview: Overview, now: number): Readonly<Record<AttentionPlace, number>> {
+/** `failed`: how many have failed for good. */
+export function attentionOf(
+  overview: Overview,
+  failed: number,
+  now: number,
+): Readonly<Record<AttentionPlace, number>> {
   const readAt = Date.parse(overview.computedAt);
   return {
-    // Nobody there can do it, and nothing but a person will change that.
-    "/tasks": overview.waiting.NO_EXECUTOR ?? 0,
+    // Tried by nothing again, or nobody there can do it: nothing but a person will change that.
+    "/tasks": failed + (overview.waiting.NO_EXECUTOR ?? 0),
     "/cluster": overview.instances.filter((instance) => stateOf(instance, readAt, now) === "late").length,
   };
 }

@@ -1,8 +1,9 @@
 /** Where one can go, and how much there needs a person. */
 
-import type { Overview } from "@signalbox/contract";
+import type { Overview, TaskRunPage } from "@signalbox/contract";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useTopic } from "../live/use-topic.ts";
+import { FAILED_FOR_GOOD } from "../shared/failures.ts";
 import { type MessageId, useWords } from "../shared/i18n/use-words.ts";
 import { useNow } from "../shared/time/clock.ts";
 import { Icon, type IconName } from "../shared/ui/icon.tsx";
@@ -86,9 +87,9 @@ function Badge({ count }: { readonly count: number }) {
   );
 }
 
-/** Of what the banner follows already. */
 function useAttention(): Readonly<Partial<Record<AttentionPlace, number>>> {
   const { data } = useTopic<Overview>("overview");
+  const failures = useTopic<TaskRunPage>(FAILED_FOR_GOOD);
   const now = useNow();
-  return data === undefined ? {} : attentionOf(data, now);
+  return data === undefined ? {} : attentionOf(data, failures.data?.taskRuns.length ?? 0, now);
 }

@@ -31,7 +31,7 @@ export async function deleteTasks(tx: Transaction, taskIds: readonly TaskId[]): 
 }
 
 /** Whatever else is kept by the id of a task run goes here, with it. */
-async function deleteOfTaskRuns(tx: Transaction, taskRunIds: readonly string[]): Promise<void> {
+export async function deleteOfTaskRuns(tx: Transaction, taskRunIds: readonly string[]): Promise<void> {
   await tx.query(
     sql(
       "deleteResults",

@@ -133,14 +133,15 @@ describe("the filter of a list", () => {
   it("takes null for not given, and refuses a condition that it does not know", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
-    const fields = ["status", "runId", "kind", "queue", "tag", "limit", "before"];
+    const fields = ["status", "runId", "kind", "queue", "tag", "outcome", "newest", "limit", "before"];
     const nothing = Object.fromEntries(fields.map((field) => [field, null]));
     const strange = { kind: "echo", title: "mail" };
 
     expect(await listed(scheduler, nothing)).toEqual([taskRunId]);
     await expect(scheduler.list(strange)).rejects.toMatchObject({
       code: "INVALID_FILTER",
-      message: "The filter has no condition title, only status, runId, kind, queue, tag, limit, before",
+      message:
+        "The filter has no condition title, only status, runId, kind, queue, tag, outcome, newest, limit, before",
     });
   });
 });

@@ -62,31 +62,98 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   return more === undefined ? null : { ...taskRun, ...more };
 }
 
-/** Newest first. What is open is found in the work sets, so that a long history does not slow it down. */
+/** Newest first. What is open is found in the work sets and what has failed by its error, so that a long history does not slow it down. */
 export async function listTaskRuns(db: Database, filter: TaskRunFilter): Promise<TaskRunPage> {
   const size = filter.limit ?? DEFAULT_PAGE;
-  const statuses = filter.status ?? null;
-  const onlyOpen = statuses !== null && statuses.every((status) => OPEN_STATUSES.includes(status));
-  const ids = onlyOpen
-    ? await findOpen(db, statuses, filter, size + 1)
-    : await findAny(db, statuses, filter, size + 1);
+  const { ids, lookedTo } = await findIds(db, filter, size + 1);
   const page = ids.slice(0, size);
   const last = page.at(-1);
   return {
     taskRuns: await loadTaskRuns(db, page),
-    next: ids.length > size && last !== undefined ? last : null,
+    next: ids.length > size && last !== undefined ? last : lookedTo,
   };
 }
 
-function wantedOf({ before, runId, kind, queue, tag }: TaskRunFilter): {
-  readonly [Field in "before" | "runId" | "kind" | "queue" | "tag"]: string | null;
-} {
+interface FoundIds {
+  readonly ids: readonly TaskRunId[];
+  /** So far was looked, and there may be more behind it; null: to the end, or until there were enough. */
+  readonly lookedTo: TaskRunId | null;
+}
+
+async function findIds(db: Database, filter: TaskRunFilter, limit: number): Promise<FoundIds> {
+  const statuses = filter.status ?? null;
+  if (statuses !== null && statuses.every((status) => status === "FAILED") && statuses.length > 0)
+    return await findFailed(db, filter, limit);
+  const onlyOpen = statuses !== null && statuses.every((status) => OPEN_STATUSES.includes(status));
+  const ids = onlyOpen
+    ? await findOpen(db, statuses, filter, limit)
+    : await findAny(db, statuses, filter, limit);
+  return { ids, lookedTo: null };
+}
+
+interface Wanted {
+  readonly before: string | null;
+  readonly runId: string | null;
+  readonly kind: string | null;
+  readonly queue: string | null;
+  readonly tag: string | null;
+  readonly outcome: readonly string[] | null;
+  readonly newest: boolean;
+}
+
+function wantedOf({ before, runId, kind, queue, tag, outcome, newest }: TaskRunFilter): Wanted {
   return {
     before: before ?? null,
     runId: runId ?? null,
     kind: kind ?? null,
     queue: queue ?? null,
     tag: tag ?? null,
+    outcome: outcome ?? null,
+    newest: newest ?? false,
+  };
+}
+
+/** So many failures are looked at for one page: of those that were tried again there may be any number in a row. */
+const FAILURES_LOOKED_AT = 2_000;
+
+/** Whoever fails leaves an error, in the same transaction. */
+async function findFailed(db: Database, filter: TaskRunFilter, limit: number): Promise<FoundIds> {
+  const wanted = wantedOf(filter);
+  const rows = await db.query(
+    sql<{ taskRunId: string | null; lookedTo: string | null }>("findFailedTaskRuns")`
+      WITH looked AS MATERIALIZED (
+        SELECT task_run_id
+          FROM signalbox.task_run_result
+         WHERE error IS NOT NULL
+           AND task_run_id < coalesce(${wanted.before}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+         ORDER BY task_run_id DESC
+         LIMIT ${FAILURES_LOOKED_AT}
+      )
+      SELECT g.looked_to AS "lookedTo", failed.id AS "taskRunId"
+        FROM (SELECT (SELECT task_run_id FROM looked OFFSET ${FAILURES_LOOKED_AT - 1} LIMIT 1) AS looked_to) AS g
+        LEFT JOIN LATERAL (
+             SELECT t.id
+               FROM looked
+              CROSS JOIN LATERAL (SELECT * FROM signalbox.task_run WHERE id = looked.task_run_id OFFSET 0) AS t
+              WHERE t.status = 'FAILED'
+                AND (${wanted.runId}::uuid IS NULL OR t.run_id = ${wanted.runId}::uuid)
+                AND (${wanted.kind}::text IS NULL OR t.kind = ${wanted.kind}::text)
+                AND (${wanted.queue}::text IS NULL OR t.queue = ${wanted.queue}::text)
+                AND (${wanted.outcome}::text[] IS NULL OR t.outcome = ANY (${wanted.outcome}::text[]))
+                AND (NOT ${wanted.newest}
+                     OR NOT EXISTS (SELECT FROM signalbox.task_run AS later
+                                     WHERE later.task_id = t.task_id AND later.attempt > t.attempt))
+                AND (${wanted.tag}::text IS NULL
+                     OR EXISTS (SELECT FROM signalbox.task WHERE task.id = t.task_id AND tags @> ARRAY[${wanted.tag}::text]))
+              ORDER BY t.id DESC
+              LIMIT ${limit}) AS failed ON true
+       ORDER BY failed.id DESC
+    `,
+  );
+  const lookedTo = rows[0]?.lookedTo ?? null;
+  return {
+    ids: rows.flatMap(({ taskRunId }) => (taskRunId === null ? [] : [asTaskRunId(taskRunId)])),
+    lookedTo: lookedTo === null ? null : asTaskRunId(lookedTo),
   };
 }
 
@@ -113,6 +180,7 @@ async function findOpen(
          AND (${wanted.runId}::uuid IS NULL OR t.run_id = ${wanted.runId}::uuid)
          AND (${wanted.kind}::text IS NULL OR t.kind = ${wanted.kind}::text)
          AND (${wanted.queue}::text IS NULL OR t.queue = ${wanted.queue}::text)
+         AND ${wanted.outcome}::text[] IS NULL            -- nobody open has ended
          AND (${wanted.tag}::text IS NULL
               OR EXISTS (SELECT FROM signalbox.task WHERE task.id = t.task_id AND tags @> ARRAY[${wanted.tag}::text]))
        GROUP BY t.id
@@ -133,12 +201,16 @@ async function findAny(
   const rows = await db.query(
     sql<{ taskRunId: string }>("findTaskRuns")`
       SELECT id AS "taskRunId"
-        FROM signalbox.task_run
+        FROM signalbox.task_run AS t
        WHERE (${statuses}::text[] IS NULL OR status = ANY (${statuses}::text[]))
          AND (${wanted.before}::uuid IS NULL OR id < ${wanted.before}::uuid)
          AND (${wanted.runId}::uuid IS NULL OR run_id = ${wanted.runId}::uuid)
          AND (${wanted.kind}::text IS NULL OR kind = ${wanted.kind}::text)
          AND (${wanted.queue}::text IS NULL OR queue = ${wanted.queue}::text)
+         AND (${wanted.outcome}::text[] IS NULL OR outcome = ANY (${wanted.outcome}::text[]))
+         AND (NOT ${wanted.newest}
+              OR NOT EXISTS (SELECT FROM signalbox.task_run AS later
+                              WHERE later.task_id = t.task_id AND later.attempt > t.attempt))
          AND (${wanted.tag}::text IS NULL
               OR task_id IN (SELECT id FROM signalbox.task WHERE tags <> '{}' AND tags @> ARRAY[${wanted.tag}::text]))
        ORDER BY id DESC

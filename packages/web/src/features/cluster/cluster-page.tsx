@@ -10,7 +10,9 @@ import { LeftInstances } from "./left-instances.tsx";
 import { presentInstances } from "./present-instances.ts";
 import { rescuedOf } from "./rescued-of.ts";
 
-/** Enough to show what was lost of late; the list itself is on the page of tasks. */
+/** How what a dead instance left behind was settled. By the outcome: what has ended since must not push it out of sight. */
+const LOST = "task-runs?status=FAILED&outcome=LEASE_LOST,TOO_MANY_INTERRUPTIONS,SHUTDOWN&limit=20";
+/** Where the attempts that followed are looked for. */
 const ENDED = "task-runs?status=DONE,FAILED,CANCELED&limit=200";
 
 export function ClusterPage() {
@@ -45,12 +47,13 @@ export function ClusterPage() {
 
 function Rescued() {
   const words = useWords();
-  const query = useTopic<TaskRunPage>(ENDED);
+  const query = useTopic<TaskRunPage>(LOST);
+  const ended = useTopic<TaskRunPage>(ENDED);
   return (
     <Panel title={words("cluster.rescued")}>
       <Answer query={query}>
         {({ taskRuns }) => {
-          const rescued = rescuedOf(taskRuns);
+          const rescued = rescuedOf(taskRuns, ended.data?.taskRuns ?? []);
           if (rescued.length === 0) return <Empty>{words("cluster.nothingRescued")}</Empty>;
           return (
             <ul>

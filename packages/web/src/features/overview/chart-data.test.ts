@@ -1,7 +1,6 @@
 import type { TaskRun } from "@signalbox/contract";
 import { expect, test } from "vitest";
 import { chartData } from "./chart-data.ts";
-import { lastFailures } from "./last-failures.ts";
 
 const LATER = Date.UTC(2026, 10, 17, 13);
 
@@ -28,16 +27,6 @@ test("a span that is not over yet is no fall, unless it is the only one", () => 
   expect(chartData(taskRuns, at(14))).toMatchObject({ ended: { DONE: [1, 0, null] }, total: { DONE: 2 } });
   expect(chartData(taskRuns, at(15))).toMatchObject({ ended: { DONE: [1, 0, 1] } });
   expect(chartData(taskRuns.slice(0, 1), at(4))).toMatchObject({ ended: { DONE: [1] } });
-});
-
-test("a failure counts until a later attempt is known", () => {
-  const [first, second, other] = [
-    { ...ended("FAILED", 1, 2), taskId: "a", attempt: 1 },
-    { ...ended("DONE", 1, 2), taskId: "a", attempt: 2 },
-    { ...ended("FAILED", 1, 2), taskId: "b", attempt: 1 },
-  ];
-
-  expect(lastFailures([second, other, first])).toEqual([other]);
 });
 
 /** Claimed and ended at these seconds; only what charts look at. */

@@ -1,25 +1,21 @@
 /** What a person should look at: failures that nobody has tried again, and work that no instance can do. */
 
 import type { Overview, TaskRunPage } from "@signalbox/contract";
-import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useTopic } from "../../live/use-topic.ts";
+import { FAILED_FOR_GOOD } from "../../shared/failures.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { StatusIcon } from "../../shared/ui/status-icon.tsx";
 import { TaskRunEnded, TaskRunNote } from "../task-runs/task-run-cells.tsx";
 import { TaskRunLine } from "../task-runs/task-run-line.tsx";
-import { lastFailures } from "./last-failures.ts";
 
 const SHOWN = 6;
 
-interface NeedsAttentionProps {
-  readonly ended: UseQueryResult<TaskRunPage, Error>;
-  readonly overview: Overview | undefined;
-}
-
-export function NeedsAttention({ ended, overview }: NeedsAttentionProps) {
+export function NeedsAttention({ overview }: { readonly overview: Overview | undefined }) {
   const words = useWords();
+  const failures = useTopic<TaskRunPage>(FAILED_FOR_GOOD);
   const noExecutor = overview?.waiting.NO_EXECUTOR ?? 0;
   return (
     <Panel
@@ -31,9 +27,8 @@ export function NeedsAttention({ ended, overview }: NeedsAttentionProps) {
         </Link>
       }
     >
-      <Answer query={ended}>
-        {({ taskRuns }) => {
-          const failed = lastFailures(taskRuns);
+      <Answer query={failures}>
+        {({ taskRuns: failed }) => {
           if (failed.length === 0 && noExecutor === 0) return <Empty>{words("overview.allWell")}</Empty>;
           return (
             <ul>

@@ -14,7 +14,7 @@ import { WaitingByCause } from "./waiting-by-cause.tsx";
 
 const Charts = lazy(async () => ({ default: (await import("./charts.tsx")).Charts }));
 
-/** What has ended of late: a bounded look, never a count over everything. */
+/** What has ended of late, for the charts: a bounded look, never a count over everything. */
 const ENDED = "task-runs?status=DONE,FAILED,CANCELED&limit=200";
 
 export function OverviewPage() {
@@ -33,7 +33,7 @@ export function OverviewPage() {
         <>
           <div className="grid min-w-0 gap-4 lg:grid-cols-2">
             <div className="grid min-w-0 content-start gap-4">
-              <NeedsAttention ended={ended} overview={overview.data} />
+              <NeedsAttention overview={overview.data} />
               <RunningNow />
             </div>
             <div className="grid min-w-0 content-start gap-4">
