@@ -82,7 +82,39 @@ describe.skipIf(browser === null)("an answer that comes late", () => {
     expect(await attempt.innerText()).toBe("Done");
     await close();
   });
+
+  test("of the attempts leaves open whether a retry is offered: only of the newest", async () => {
+    const { client } = dashboard;
+    const first = await client.createTask({ kind: "failing", title: "tried twice" });
+    await hasFailed(first.taskRunId);
+    const newest = await client.retry(first.taskRunId);
+    await hasFailed(newest.taskRunId);
+    const { page, close } = await openPage(found(), `${dashboard.url}/preferences`);
+    await keepFromStream(page, "/attempts");
+    const retry = page.getByRole("button", { name: "Retry task", exact: true });
+
+    const offered: number[] = [];
+    for (const { taskRunId } of [first, newest]) {
+      const late = await holdAnswers(page, "**/api/v1/task-runs/*/attempts?*");
+      await page.goto(`${dashboard.url}/task-runs/${taskRunId}`);
+      await page.locator("main h1 + div [data-status=FAILED]").waitFor();
+      await late.asked();
+      offered.push(await retry.count());
+      await late.letGo();
+      await page.getByRole("region", { name: "Attempts" }).locator("span[data-status]").first().waitFor();
+      offered.push(await retry.count());
+    }
+
+    expect(offered).toEqual([0, 0, 0, 1]);
+    await close();
+  });
 });
+
+async function hasFailed(taskRunId: string): Promise<void> {
+  await expect
+    .poll(async () => (await dashboard.client.getTaskRun(taskRunId)).status, { timeout: 20_000 })
+    .toBe("FAILED");
+}
 
 /** The page believes that its stream follows such topics, and the stream never hears of them. */
 async function keepFromStream(page: Page, part: string): Promise<void> {

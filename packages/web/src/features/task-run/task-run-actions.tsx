@@ -50,8 +50,8 @@ function Retry({ taskRun }: { readonly taskRun: TaskRunDetail }) {
   const words = useWords();
   const navigate = useNavigate();
   const { data } = useAttempts(taskRun);
-  // Of a task that has gone on, an earlier attempt has nothing to be retried.
-  if (data !== undefined && data.taskRuns[0]?.taskRunId !== taskRun.taskRunId) return null;
+  // Of a task that has gone on, an earlier attempt has nothing to be retried; until it is known, this may be one.
+  if (data?.taskRuns[0]?.taskRunId !== taskRun.taskRunId) return null;
   return (
     <ActionButton
       label={words("retry.act")}
