@@ -1,4 +1,4 @@
-/** The list of task runs: what came late must not undo what came early, and nothing is missing between its pages. */
+/** The list of task runs: what came late must not undo what came early, nothing is missing between its pages, and a filter is a step. */
 
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -148,6 +148,38 @@ describe.skipIf(browser === null)("a list of several pages", () => {
 
     const { taskRuns } = await client.listTaskRuns({ queue: "pages", limit: 500 });
     expect(shown).toEqual(taskRuns.map(({ taskRunId }) => taskRunId));
+    await close();
+  });
+});
+
+describe.skipIf(browser === null)("a filter", () => {
+  test("of the list is a step that the browser goes back", async () => {
+    const { page, close } = await openPage(found(), `${dashboard.url}/tasks`);
+    const chip = page.getByRole("group", { name: "Status" }).getByRole("button", { name: "Failed" });
+    await chip.click();
+    await page.waitForURL("**/tasks?status=FAILED");
+    await page.getByLabel("exact value").fill("failing");
+    await page.getByLabel("exact value").press("Enter");
+    await page.waitForURL("**/tasks?status=FAILED&kind=failing");
+
+    await page.goBack();
+    expect(page.url()).toBe(`${dashboard.url}/tasks?status=FAILED`);
+    await page.goBack();
+    expect(page.url()).toBe(`${dashboard.url}/tasks`);
+    expect(await chip.getAttribute("aria-pressed")).toBe("false");
+    await close();
+  });
+
+  test("of the resources is one as well", async () => {
+    const { page, close } = await openPage(found(), `${dashboard.url}/resources`);
+    const field = page.getByRole("searchbox");
+    await field.fill("orders");
+    await field.press("Enter");
+    await page.waitForURL("**/resources?search=orders");
+
+    await page.goBack();
+    expect(page.url()).toBe(`${dashboard.url}/resources`);
+    await expect.poll(async () => await field.inputValue()).toBe("");
     await close();
   });
 });

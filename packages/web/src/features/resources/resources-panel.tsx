@@ -46,7 +46,7 @@ function Search({ search }: { readonly search: string }) {
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        void navigate({ search: text.trim() === "" ? {} : { search: text.trim() }, replace: true });
+        void navigate({ search: text.trim() === "" ? {} : { search: text.trim() } });
       }}
     >
       <input

@@ -18,7 +18,7 @@ const WORD: Readonly<Record<(typeof CHIPS)[number], MessageId>> = {
 export function FilterBar({ search }: { readonly search: TaskRunSearch }) {
   const words = useWords();
   const navigate = useNavigate();
-  const go = (next: TaskRunSearch): void => void navigate({ to: "/tasks", search: next, replace: true });
+  const go = (next: TaskRunSearch): void => void navigate({ to: "/tasks", search: next });
   const chosen = statusesOf(search);
   return (
     <div className="grid gap-2">
