@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { findBrowser } from "./find-browser.ts";
 import { type OpenDashboard, openDashboard } from "./open-dashboard.ts";
-import { finish } from "./steered-tasks.ts";
+import { finish, print } from "./steered-tasks.ts";
 import { openPage } from "./watched-page.ts";
 
 const REQUEST_MS = 500;
@@ -109,6 +109,42 @@ describe.skipIf(browser === null)("a page whose stream is blocked", () => {
     await close();
   });
 });
+
+describe.skipIf(browser === null)("a page whose tab is hidden", () => {
+  test("asks for nothing of a log, and for the rest of it once it is shown", async () => {
+    const { taskRunId } = await dashboard.client.createTask({
+      kind: "printing",
+      input: { lines: 3, until: "hidden" },
+    });
+    const { page, close } = await openPage(found(), `${dashboard.url}/preferences`);
+    await page.clock.install();
+    await page.goto(`${dashboard.url}/task-runs/${taskRunId}`);
+    const log = page.getByRole("log");
+    print("hidden", "before\n");
+    await log.getByText("before").waitFor();
+
+    await setVisibility(page, "hidden");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    print("hidden", "meanwhile\n");
+    await page.clock.runFor(60_000);
+    await page.evaluate("fetch('/readyz')");
+    expect(asked.filter((url) => url.includes("/log?"))).toEqual([]);
+
+    await setVisibility(page, "visible");
+    await log.getByText("meanwhile").waitFor();
+    finish("hidden");
+    await close();
+  });
+});
+
+/** As a browser tells it: a driver's tabs are never hidden. */
+async function setVisibility(page: Page, state: "hidden" | "visible"): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "${state}" });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+}
 
 async function openTabs(page: Page, count: number): Promise<readonly Page[]> {
   const tabs: Page[] = [];

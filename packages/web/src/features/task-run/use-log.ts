@@ -57,11 +57,11 @@ async function readOn(
         error: null,
       }));
       if (page.ended) return;
-      if (all) await rest(FOLLOW_MS, signal);
+      if (all) await restUntilSeen(FOLLOW_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
       setLog((log) => ({ ...log, error: error instanceof Error ? error : new Error(String(error)) }));
-      await rest(RETRY_MS, signal);
+      await restUntilSeen(RETRY_MS, signal);
     }
   }
 }
@@ -89,6 +89,22 @@ async function rest(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener("abort", end);
+  });
+}
+
+/** Longer while the tab is hidden: nobody reads what would be asked for. */
+async function restUntilSeen(ms: number, signal: AbortSignal): Promise<void> {
+  await rest(ms, signal);
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (document.visibilityState === "hidden" && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      signal.removeEventListener("abort", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look);
+    look();
   });
 }
 
