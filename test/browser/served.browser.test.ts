@@ -69,6 +69,19 @@ describe.skipIf(browser === null)("a page whose server is killed", () => {
   });
 });
 
+describe.skipIf(browser === null)("a page that wants a token first", () => {
+  test("does not say how fresh it is before it shows anything", async () => {
+    const { url } = await serve();
+    const { page, close } = await openPage(found(), `${url}/tasks`);
+    ends.push(close);
+    await page.getByLabel("Token").waitFor();
+
+    expect(await page.locator("[data-freshness]").count()).toBe(0);
+    await logIn(page);
+    await freshness(page, "live");
+  });
+});
+
 describe.skipIf(browser === null)("the dashboard of an empty database", () => {
   test("shows three first steps to copy, asks nobody else, and is light", async () => {
     const port = await freePort();

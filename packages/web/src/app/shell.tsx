@@ -41,7 +41,8 @@ export function Shell() {
           </Link>
           <EnvironmentBadge />
           <span className="flex-1" />
-          <LivePill />
+          {/* Who is not let in sees nothing that could be fresh. */}
+          {!locked && <LivePill />}
           <button
             type="button"
             className="btn btn-quiet px-1.5 max-md:hidden"
