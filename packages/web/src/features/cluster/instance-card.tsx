@@ -24,7 +24,7 @@ export function InstanceCard({ instance, readAt }: InstanceCardProps) {
     <section className="panel min-w-0 overflow-clip" aria-label={safeText(name)} data-instance={name}>
       <div className="grid gap-3 p-4">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h2 className="wrap-anywhere">{safeText(name)}</h2>
+          <h2>{safeText(name)}</h2>
           <InstanceState instance={instance} readAt={readAt} />
           <span className="ms-auto font-mono text-xs text-muted" title={instanceId}>
             {shortId(instanceId)}

@@ -9,6 +9,7 @@ import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText, shortId } from "../../shared/safe-text.ts";
 import { Answer, ProblemNote } from "../../shared/ui/answer.tsx";
+import { Clamped } from "../../shared/ui/clamped.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { newKey } from "./operation-request.ts";
 import type { SkipReason } from "./progress-of.ts";
@@ -56,10 +57,12 @@ function Items({ items }: { readonly items: readonly OperationItem[] }) {
           <tr key={itemNo} data-item={reason}>
             <td>
               <Link to="/task-runs/$taskRunId" params={{ taskRunId }} title={taskRunId}>
-                {title === null ? shortId(taskRunId) : safeText(title)}
+                {title === null ? shortId(taskRunId) : <Clamped text={safeText(title)} />}
               </Link>
             </td>
-            <td data-label={words("operation.result")}>{words(`operation.${result}`)}</td>
+            <td data-label={words("operation.result")} className="whitespace-nowrap">
+              {words(`operation.${result}`)}
+            </td>
             <td data-label={words("operation.why")}>
               {result === "skipped"
                 ? words(`skip.${reason as SkipReason}`)

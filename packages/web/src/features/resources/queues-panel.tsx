@@ -4,6 +4,7 @@ import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
+import { Clamped } from "../../shared/ui/clamped.tsx";
 import { LimitButton } from "../../shared/ui/limit-button.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { PauseButton } from "../../shared/ui/pause-button.tsx";
@@ -22,7 +23,10 @@ export function QueuesPanel() {
             <Empty>{words("queues.empty")}</Empty>
           ) : (
             <>
-              <Table queues={queues} />
+              {/* Its buttons do not fit beside all the numbers everywhere. */}
+              <div className="relative overflow-x-auto">
+                <Table queues={queues} />
+              </div>
               {cut && <p className="px-4 py-2 text-sm text-muted">{words("state.cut")}</p>}
             </>
           )
@@ -64,9 +68,9 @@ function Row({ queue }: { readonly queue: QueueView }) {
   const name = safeText(queue.queue);
   return (
     <tr role="row" data-queue={queue.queue}>
-      <td role="cell">
+      <td role="cell" className="md:min-w-32">
         <Link to="/tasks" search={{ queue: queue.queue }} className="font-medium">
-          {name}
+          <Clamped text={name} />
         </Link>
       </td>
       <td role="cell" data-label={words("column.state")}>

@@ -5,6 +5,7 @@ import { useTopic } from "../../live/use-topic.ts";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { Answer } from "../../shared/ui/answer.tsx";
+import { Clamped } from "../../shared/ui/clamped.tsx";
 import { Empty, Panel } from "../../shared/ui/panel.tsx";
 import { PauseButton } from "../../shared/ui/pause-button.tsx";
 import { BlockerLine } from "../task-run/gate-list.tsx";
@@ -91,9 +92,9 @@ function Row({ resource }: { readonly resource: ResourceView }) {
   const name = safeText(resource.resource);
   return (
     <tr role="row" data-resource={resource.resource}>
-      <td role="cell">
+      <td role="cell" className="md:min-w-32">
         <Link to="/resources/$name" params={{ name: resource.resource }} className="font-medium">
-          {name}
+          <Clamped text={name} />
         </Link>
       </td>
       <td role="cell" data-label={words("column.state")}>

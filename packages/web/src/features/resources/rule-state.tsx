@@ -11,11 +11,11 @@ type Rules = Pick<QueueView, "paused" | "now" | "windows">;
 export function RuleState({ rules: { paused, now, windows } }: { readonly rules: Rules }) {
   const words = useWords();
   return (
-    <span className="inline-flex flex-col">
+    <span className="inline-flex flex-col wrap-normal">
       {paused !== null && (
         <span className="inline-flex items-center gap-1.5">
           <StatusIcon status="PAUSED" />
-          <span>
+          <span className="min-w-24 wrap-anywhere">
             {paused.by === null
               ? words("cause.PAUSED.short")
               : words("cause.PAUSED", { user: safeText(paused.by) })}{" "}

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useWords } from "../../shared/i18n/use-words.ts";
 import { safeText } from "../../shared/safe-text.ts";
 import { Lasting, Relative } from "../../shared/time/instant.tsx";
+import { Clamped } from "../../shared/ui/clamped.tsx";
 import { StatusBadge } from "../../shared/ui/status-badge.tsx";
 import { blockedLabel } from "./cause-label.ts";
 
@@ -19,11 +20,11 @@ export function TaskRunLink({ taskRun, label }: TaskRunLinkProps) {
     <Link
       to="/task-runs/$taskRunId"
       params={{ taskRunId: taskRun.taskRunId }}
-      className="font-medium wrap-anywhere"
+      className="font-medium"
       data-row-link
       aria-label={label}
     >
-      {safeText(taskRun.title)}
+      <Clamped text={safeText(taskRun.title)} />
     </Link>
   );
 }

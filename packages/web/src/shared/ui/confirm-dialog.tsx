@@ -52,7 +52,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           onAct();
         }}
       >
-        <h2 id={titleId} className="text-lg wrap-anywhere">
+        <h2 id={titleId} className="text-lg">
           {title}
         </h2>
         <div className="mt-2 grid gap-3">{children}</div>
