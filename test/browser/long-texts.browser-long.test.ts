@@ -1,5 +1,6 @@
 /** Names as long as they may be, without a space: they take no more room than a row has, and leave others theirs. */
 
+import { createScheduler, type Scheduler } from "@signalbox/core";
 import type { Browser, Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { findBrowser } from "./find-browser.ts";
@@ -16,11 +17,14 @@ const LINES_PX = 36;
 
 const browser: Browser | null = await findBrowser();
 let dashboard: OpenDashboard;
+let idle: Scheduler;
 let watched: WatchedPage;
 
 beforeAll(async () => {
   if (browser === null) return;
   dashboard = await openDashboard(inject("adminUrl"), { instances: ["inst-a"] });
+  idle = createScheduler({ name: "idle", databaseUrl: dashboard.databaseUrl, tasks: [] });
+  await idle.start();
   const { client } = dashboard;
   const failed = await client.createTask({ kind: "failing", title: TITLE });
   const running = await client.createTask({
@@ -40,6 +44,7 @@ afterAll(async () => {
   if (browser === null) return;
   finish("long");
   await browser.close();
+  await idle.stop();
   await dashboard.close();
 });
 
@@ -69,6 +74,16 @@ describe.skipIf(browser === null)("a resource with a name of 190 characters", ()
 
     for (const each of await open.all()) expect(await heightOf(each)).toBeLessThan(LINES_PX);
     expect(await excessWidth(page)).toBe(0);
+  });
+});
+
+describe.skipIf(browser === null)("an instance without tasks", () => {
+  test("says nothing of kinds", async () => {
+    const { page } = watched;
+    await page.goto(`${dashboard.url}/cluster`);
+    await page.locator('[data-instance="inst-a"]').getByText("Kind: ").waitFor();
+
+    expect(await page.locator('[data-instance="idle"]').innerText()).not.toContain("Kind");
   });
 });
 

@@ -51,9 +51,11 @@ export function InstanceCard({ instance, readAt }: InstanceCardProps) {
             </dd>
           </div>
         </dl>
-        <p className="text-sm text-muted">
-          {words("column.kind")}: {kinds.map(safeText).join(", ")}
-        </p>
+        {kinds.length > 0 && (
+          <p className="text-sm text-muted">
+            {words("column.kind")}: {kinds.map(safeText).join(", ")}
+          </p>
+        )}
         <div className="flex min-h-8 flex-wrap items-center gap-2">
           {running > 0 || open ? (
             <button type="button" className="btn" aria-expanded={open} onClick={() => setOpen(!open)}>
