@@ -53,7 +53,7 @@ export const taskRunPageSchema = z.object({
   next: z.string().nullable(),
 });
 
-/** The query string of a list: `?status=PENDING,AVAILABLE&limit=20`. Newest first. */
+/** The query string of a list: `?status=PENDING,AVAILABLE&limit=20`. */
 export const taskRunQuerySchema = z.strictObject({
   status: commaList(taskRunStatus).exactOptional(),
   runId: z.uuid().exactOptional(),
@@ -66,6 +66,8 @@ export const taskRunQuerySchema = z.strictObject({
   newest: yesOrNo().exactOptional(),
   limit: wholeNumber(1, 500).exactOptional(),
   before: z.uuid().exactOptional(),
+  /** Which come first; the oldest only of what is PENDING. Default: newest. */
+  order: z.enum(["newest", "oldest"]).exactOptional(),
 });
 
 /** The task runs of one task, newest first. */

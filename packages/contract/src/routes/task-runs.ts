@@ -29,7 +29,7 @@ export const TASK_RUN_ROUTES: readonly GroupedRoute[] = [
     name: "listTaskRuns",
     method: "GET",
     path: "/api/v1/task-runs",
-    summary: "Task runs, newest first, page by page.",
+    summary: "Task runs, newest first, page by page; what is PENDING also oldest first.",
     query: taskRunQuerySchema,
     answer: taskRunPageSchema,
   },

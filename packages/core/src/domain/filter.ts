@@ -57,6 +57,7 @@ const CONDITIONS: Readonly<
   newest: flag,
   limit: number,
   before: text,
+  order: text,
   search: text,
   after: text,
 };
@@ -92,12 +93,17 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
     "newest",
     "limit",
     "before",
+    "order",
   ]);
-  const { before, kind, queue, tag, limit, status } = given;
+  const { before, kind, queue, tag, limit, status, order } = given;
   requireKnown(status, TASK_RUN_STATUSES);
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
   requireNames({ kind, queue, tag });
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
+  if (order !== undefined && order !== "newest" && order !== "oldest")
+    refuse(`has an order (${shownName(order)}) that is not newest or oldest`);
+  if (order === "oldest" && status?.some((each) => each !== "PENDING") !== false)
+    refuse("can have the oldest first of what is PENDING only; give status PENDING");
   return withRunAsStored(given);
 }
 

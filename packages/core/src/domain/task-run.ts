@@ -67,8 +67,10 @@ export interface TaskRunFilter {
   readonly newest?: boolean;
   /** From 1 to 500. Default: 50. A page may be shorter, and still have a `next`. */
   readonly limit?: number;
-  /** `next` of the page before. */
+  /** `next` of the page before, in the same order. */
   readonly before?: TaskRunId;
+  /** Which come first; the oldest only of what is PENDING. Default: "newest". */
+  readonly order?: "newest" | "oldest";
 }
 
 /** One page of `list`. */

@@ -193,7 +193,7 @@ export interface Scheduler extends Rules {
   readonly explain: (id: string) => Promise<Explanation>;
   /** One task run (or the newest one of a task). Takes a full id or a unique prefix. */
   readonly get: (id: string) => Promise<TaskRunDetail>;
-  /** Newest first, page by page. TOO_SLOW where a statement takes longer than 5 s, as for every list. */
+  /** Newest first, or oldest (`order`), page by page. TOO_SLOW where a statement takes longer than 5 s, as for every list. */
   readonly list: (filter?: TaskRunFilter) => Promise<TaskRunPage>;
   /** All task runs of the task that an id means, newest first, page by page. Takes a full id or a unique prefix. */
   readonly listAttempts: (id: string, filter?: AttemptFilter) => Promise<AttemptPage>;

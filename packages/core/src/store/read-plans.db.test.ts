@@ -15,6 +15,7 @@ import { readRules } from "./rules/read.ts";
 import { listRuns, readRun } from "./runs/read.ts";
 import { BY_INDEX } from "./session.ts";
 import { listAttempts } from "./task-runs/attempts.ts";
+import { listTaskRuns } from "./task-runs/read.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterAll(box.close);
@@ -53,6 +54,14 @@ it("a page of runs is found from the newest of each status on, without reading t
     expect(new Set(reads(plans.get("loadRuns")))).toEqual(new Set(["run_pkey", "pause_pkey"]));
     for (const [name, nodes] of plans) expect(joins(nodes), name).toEqual([]);
   }
+});
+
+it("the oldest of what waits are found in the work set, from where the page before has ended", async () => {
+  const filter = { status: ["PENDING"], order: "oldest", before: asTaskRunId(RUN) } as const;
+  const plan = (await plansOf(async (tx) => await listTaskRuns(tx, filter))).get("findLongestWaiting");
+
+  expect(conditionsOf(plan, "waiting_pkey")).toEqual([expect.stringContaining("task_run_id > ")]);
+  expect(reads(plan)).toEqual(["waiting_pkey"]);
 });
 
 it("the tasks of one run are counted by its own entries of the index, each by its newest attempt", async () => {

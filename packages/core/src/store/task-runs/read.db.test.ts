@@ -98,6 +98,24 @@ describe("a list", () => {
     },
   );
 
+  it("has the oldest of what waits first where that is asked for, in pages that leave nothing out", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRuns } = await scheduler.enqueueMany(
+      Array.from({ length: 23 }, (_, index) => echo.task(index, { runAt: new Date("2090-01-01") })),
+    );
+    await scheduler.enqueueMany([echo.task(1)]);
+    const filter = { status: ["PENDING"], limit: 10, order: "oldest" } as const;
+
+    const first = await scheduler.list(filter);
+    const second = await scheduler.list({ ...filter, ...(first.next && { before: first.next }) });
+    const third = await scheduler.list({ ...filter, ...(second.next && { before: second.next }) });
+
+    const pages = [first, second, third].map((page) => page.taskRuns.map(({ taskRunId }) => taskRunId));
+    expect(pages.map(({ length }) => length)).toEqual([10, 10, 3]);
+    expect(pages.flat()).toEqual(taskRuns.map(({ taskRunId }) => taskRunId));
+    expect(third.next).toBeNull();
+  });
+
   it("has no further page when the last one is just full", async () => {
     const scheduler = await box.scheduler();
     await scheduler.enqueueMany([echo.task(1), echo.task(2)]);
@@ -107,10 +125,13 @@ describe("a list", () => {
 });
 
 describe("the filter of a list", () => {
-  it.each([
+  it.each<[string, TaskRunFilter]>([
     ["a limit that is no whole number", { limit: 1.5 }],
     ["a limit that is no number", { limit: Number.NaN }],
     ["a status that is none", { status: ["X" as never] }],
+    ["an order that is no text", { order: 1 as never }],
+    ["the oldest of all", { order: "oldest" }],
+    ["the oldest of what has ended", { order: "oldest", status: ["PENDING", "DONE"] }],
   ])("refuses %s", async (_, filter) => {
     const scheduler = await box.scheduler();
 
@@ -130,10 +151,30 @@ describe("the filter of a list", () => {
     },
   );
 
+  it("refuses an order that there is not, and names those there are", async () => {
+    const scheduler = await box.scheduler();
+
+    await expect(scheduler.list({ order: "upwards" as never })).rejects.toMatchObject({
+      code: "INVALID_FILTER",
+      message: "The filter has an order (upwards) that is not newest or oldest",
+    });
+  });
+
   it("takes null for not given, and refuses a condition that it does not know", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));
-    const fields = ["status", "runId", "kind", "queue", "tag", "outcome", "newest", "limit", "before"];
+    const fields = [
+      "status",
+      "runId",
+      "kind",
+      "queue",
+      "tag",
+      "outcome",
+      "newest",
+      "limit",
+      "before",
+      "order",
+    ];
     const nothing = Object.fromEntries(fields.map((field) => [field, null]));
     const strange = { kind: "echo", title: "mail" };
 
@@ -141,7 +182,7 @@ describe("the filter of a list", () => {
     await expect(scheduler.list(strange)).rejects.toMatchObject({
       code: "INVALID_FILTER",
       message:
-        "The filter has no condition title, only status, runId, kind, queue, tag, outcome, newest, limit, before",
+        "The filter has no condition title, only status, runId, kind, queue, tag, outcome, newest, limit, before, order",
     });
   });
 });

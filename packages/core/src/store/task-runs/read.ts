@@ -62,14 +62,15 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
   return more === undefined ? null : { ...taskRun, ...more };
 }
 
-/** Newest first. What is open is found in the work sets and what has failed by its error, so that a long history does not slow it down. */
+/** Newest first, or oldest where that is asked for. What is open is found in the work sets and what has failed by its error, so that a long history does not slow it down. */
 export async function listTaskRuns(db: Database, filter: TaskRunFilter): Promise<TaskRunPage> {
   const size = filter.limit ?? DEFAULT_PAGE;
   const { ids, lookedTo } = await findIds(db, filter, size + 1);
   const page = ids.slice(0, size);
   const last = page.at(-1);
+  const taskRuns = await loadTaskRuns(db, page);
   return {
-    taskRuns: await loadTaskRuns(db, page),
+    taskRuns: filter.order === "oldest" ? taskRuns.toReversed() : taskRuns,
     next: ids.length > size && last !== undefined ? last : lookedTo,
   };
 }
@@ -82,6 +83,7 @@ interface FoundIds {
 
 async function findIds(db: Database, filter: TaskRunFilter, limit: number): Promise<FoundIds> {
   const statuses = filter.status ?? null;
+  if (filter.order === "oldest") return { ids: await findLongestWaiting(db, filter, limit), lookedTo: null };
   if (statuses !== null && statuses.every((status) => status === "FAILED") && statuses.length > 0)
     return await findFailed(db, filter, limit);
   const onlyOpen = statuses !== null && statuses.every((status) => OPEN_STATUSES.includes(status));
@@ -111,6 +113,30 @@ function wantedOf({ before, runId, kind, queue, tag, outcome, newest }: TaskRunF
     outcome: outcome ?? null,
     newest: newest ?? false,
   };
+}
+
+async function findLongestWaiting(
+  db: Database,
+  filter: TaskRunFilter,
+  limit: number,
+): Promise<readonly TaskRunId[]> {
+  const wanted = wantedOf(filter);
+  const rows = await db.query(
+    sql<{ taskRunId: string }>("findLongestWaiting")`
+      SELECT task_run_id AS "taskRunId"
+        FROM signalbox.waiting
+       WHERE task_run_id > coalesce(${wanted.before}::uuid, '00000000-0000-0000-0000-000000000000')
+         AND (${wanted.runId}::uuid IS NULL OR run_id = ${wanted.runId}::uuid)
+         AND (${wanted.kind}::text IS NULL OR kind = ${wanted.kind}::text)
+         AND (${wanted.queue}::text IS NULL OR queue = ${wanted.queue}::text)
+         AND ${wanted.outcome}::text[] IS NULL
+         AND (${wanted.tag}::text IS NULL
+              OR EXISTS (SELECT FROM signalbox.task WHERE task.id = task_id AND tags @> ARRAY[${wanted.tag}::text]))
+       ORDER BY task_run_id
+       LIMIT ${limit}
+    `,
+  );
+  return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
 }
 
 /** So many failures are looked at for one page: of those that were tried again there may be any number in a row. */

@@ -18,7 +18,6 @@ export interface WhyOptions extends AskOptions, WatchOptions {
 }
 
 const ASKED_AT_ONCE = 5;
-const LISTED_AT_MOST = 500;
 
 export async function why(
   id: string | undefined,
@@ -60,7 +59,7 @@ async function whyAll(client: Client, options: WhyOptions, output: Output): Prom
   const lines = waitingLines(explanations, output.look);
   for (const line of lines) output.data(line);
   if (lines.length === 0) output.data("Nothing is waiting.");
-  if (more !== null) output.note(`${more} others are waiting (--limit).`);
+  if (more) output.note("Others are waiting too (--limit).");
   else if (lines.length > 0) output.note("Every gate of one of them: signalbox why <id>");
 }
 
@@ -79,26 +78,24 @@ async function watchAll(client: Client, options: WhyOptions, output: Output): Pr
             `${taskId}  ${safeText(title)}  ${blockedOn ?? "NOT_EVALUATED"}`,
           ]),
         ),
-      news: { client, topics: [topicOf("task-runs", { status: "PENDING", limit: LISTED_AT_MOST })] },
+      news: {
+        client,
+        topics: [topicOf("task-runs", { status: "PENDING", order: "oldest", limit: options.limit })],
+      },
       again: "signalbox why --watch",
     },
     watchWish(options, output),
   );
 }
 
-/** The longest waiting first: they are what people come for. `more`: how many others wait; null: none. */
+/** The longest waiting first: they are what people come for. `more`: others wait too. */
 async function longestWaiting(
   client: Client,
   limit: number,
-): Promise<{ readonly explanations: readonly Explanation[]; readonly more: string | null }> {
-  const { taskRuns, next } = await client.listTaskRuns({ status: ["PENDING"], limit: LISTED_AT_MOST });
-  const longest = taskRuns.toReversed().slice(0, limit);
-  const ids = longest.map(({ taskRunId }) => taskRunId);
-  const others = taskRuns.length - longest.length;
-  return {
-    explanations: await explainAll(client, ids),
-    more: others === 0 ? null : `${others}${next === null ? "" : " or more"}`,
-  };
+): Promise<{ readonly explanations: readonly Explanation[]; readonly more: boolean }> {
+  const { taskRuns, next } = await client.listTaskRuns({ status: ["PENDING"], order: "oldest", limit });
+  const ids = taskRuns.map(({ taskRunId }) => taskRunId);
+  return { explanations: await explainAll(client, ids), more: next !== null };
 }
 
 async function explainAll(client: Client, ids: readonly string[]): Promise<readonly Explanation[]> {
