@@ -27,6 +27,33 @@ test("a problem becomes an error that carries it", async () => {
   expect(error).toMatchObject({ problem, message: "None." });
 });
 
+test.each([
+  [5, "goes through"],
+  [6, "is given up"],
+])("what came too often is sent again as the server asks for: after %i times it %s", async (times, end) => {
+  const tooOften = {
+    type: "about:blank",
+    title: "",
+    status: 429,
+    code: "TOO_MANY_REQUESTS",
+    detail: "Later.",
+  };
+  let asked = 0;
+  const client = createClient(
+    await serve(() => {
+      asked += 1;
+      return asked <= times
+        ? { status: 429, body: JSON.stringify(tooOften), headers: { "retry-after": "0" } }
+        : { status: 200, body: '{"changed":true}' };
+    }),
+  );
+
+  const answer = await client.pause({ queue: "mail" }).catch((error: unknown) => error);
+
+  expect(answer).toMatchObject(end === "goes through" ? { changed: true } : { problem: tooOften });
+  expect(asked).toBe(6);
+});
+
 test("no server is an unreachable one", async () => {
   const baseUrl = await serve(() => ({ status: 200, body: "{}" }));
   await new Promise((resolve) => server?.close(resolve));
@@ -138,13 +165,13 @@ test("a name that would lead to another address is not sent", async () => {
     await expect(client.getResource(name)).rejects.toThrow(`"${name}" cannot be part of an address`);
 });
 
-type Answer = { readonly status: number; readonly body: string } | null;
+type Answer = { readonly status: number; readonly body: string; readonly headers?: object } | null;
 
 async function serve(answer: (request: IncomingMessage) => Answer): Promise<string> {
   const listening = createServer((request, response) => {
     const given = answer(request);
     if (given === null) return;
-    response.writeHead(given.status, { connection: "close" }).end(given.body);
+    response.writeHead(given.status, { connection: "close", ...given.headers }).end(given.body);
   });
   server = listening;
   await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));

@@ -47,6 +47,7 @@ export interface CreateOptions {
 }
 
 /**
+ * What came too often (429) is sent again up to five times, as late as the server asks for; it had done nothing.
  * Every method rejects with a `ProblemError` (the server says no) or an `UnreachableError` (no answer); with a
  * `TypeError` what cannot be sent: no JSON, or a name that cannot be part of an address (empty, "." or "..").
  */

@@ -26,12 +26,19 @@ export interface SenderOptions {
   readonly token: string | null;
 }
 
+/** How often a request that came too often is sent again, and how long it waits for that at most. */
+const MOST_AGAIN = 5;
+const LONGEST_WAIT_MS = 10_000;
+
 export function createSender({ base, timeoutMs, token }: SenderOptions): Send {
   return async (schema, { path, atLeastMs = 0, ...call }) => {
-    const { status, json } = await exchange(base, path, {
-      ...requestOf(call, token),
-      signal: AbortSignal.timeout(Math.max(timeoutMs, atLeastMs)),
-    });
+    const request = requestOf(call, token);
+    const ask = async (): Promise<Answered> =>
+      await exchange(base, path, {
+        ...request,
+        signal: AbortSignal.timeout(Math.max(timeoutMs, atLeastMs)),
+      });
+    const { status, json } = await askPatiently(ask);
     if (status >= 400) throw refusal(base, status, json);
     const answer = schema.safeParse(json);
     if (answer.success) return answer.data;
@@ -63,15 +70,33 @@ function finite(_: string, value: unknown): unknown {
   throw new TypeError(`${value} is not a JSON number; it would be sent as null`);
 }
 
-async function exchange(
-  base: string,
-  path: string,
-  request: RequestInit,
-): Promise<{ readonly status: number; readonly json: unknown }> {
+interface Answered {
+  readonly status: number;
+  readonly json: unknown;
+  readonly retryAfter: string | null;
+}
+
+/** What was refused for coming too often has done nothing: whatever it is, it may be sent again. */
+async function askPatiently(ask: () => Promise<Answered>): Promise<Answered> {
+  for (let again = 0; ; again += 1) {
+    const answered = await ask();
+    if (answered.status !== 429 || again === MOST_AGAIN) return answered;
+    await wait(answered.retryAfter);
+  }
+}
+
+/** Seconds, as the server says them; anything else is one. */
+async function wait(retryAfter: string | null): Promise<void> {
+  const seconds = /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : 1;
+  await new Promise((resolve) => setTimeout(resolve, Math.min(seconds * 1_000, LONGEST_WAIT_MS)));
+}
+
+async function exchange(base: string, path: string, request: RequestInit): Promise<Answered> {
   return await heard(base, async () => {
     const response = await fetch(new URL(`${base}${path}`), request);
     const { status } = response;
-    return { status, json: status === 204 ? undefined : await response.json() };
+    const retryAfter = response.headers.get("retry-after");
+    return { status, retryAfter, json: status === 204 ? undefined : await response.json() };
   });
 }
 

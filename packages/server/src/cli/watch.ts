@@ -139,6 +139,9 @@ function appending<State>(watched: Watched<State>, { json, output }: WatchWish):
   };
 }
 
+/** Which say nothing of what is watched: too often, for which the client has waited already, and not now. */
+const PASSING: ReadonlySet<number> = new Set([429, 503]);
+
 /** A server that is restarted is no reason to leave. */
 async function readAgain<State>(
   watched: Watched<State>,
@@ -149,7 +152,8 @@ async function readAgain<State>(
     return await watched.read();
   } catch (error) {
     const passes =
-      error instanceof UnreachableError || (error instanceof ProblemError && error.problem.status === 503);
+      error instanceof UnreachableError ||
+      (error instanceof ProblemError && PASSING.has(error.problem.status));
     if (!passes) throw error;
     trouble(`No answer (${error.message}); asking again.`);
     return state;

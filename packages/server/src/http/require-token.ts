@@ -25,7 +25,9 @@ declare module "fastify" {
 }
 
 /** Generous: a dashboard that opens asks for many things at once. */
-const KNOWN_RATE: Rate = { perSecond: 100, burst: 300 };
+const SESSION_RATE: Rate = { perSecond: 100, burst: 300 };
+/** A service brings its tasks one by one, and all of it comes from one address. */
+const TOKEN_RATE: Rate = { perSecond: 1_000, burst: 3_000 };
 /** Those who bring no token, for what is open. */
 const UNKNOWN_RATE: Rate = { perSecond: 100, burst: 300 };
 /** Those who bring a wrong one. */
@@ -65,13 +67,12 @@ export function requireTokenOn(app: FastifyInstance, token: string, basePath: st
 }
 
 function createDoorkeeper(token: string, basePath: string): Doorkeeper {
-  const known = createRateLimit(KNOWN_RATE);
   return {
     isToken: createTokenCheck(token),
     sessions: createSessions(token, basePath),
     limits: {
-      by_token: known,
-      by_cookie: known,
+      by_token: createRateLimit(TOKEN_RATE),
+      by_cookie: createRateLimit(SESSION_RATE),
       unknown: createRateLimit(UNKNOWN_RATE),
       wrong: createRateLimit(WRONG_RATE),
       login: createRateLimit(LOGIN_RATE),
