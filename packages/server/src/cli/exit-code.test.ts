@@ -1,4 +1,5 @@
 import { ProblemError, UnreachableError } from "@signalbox/contract";
+import { SchedulerError } from "@signalbox/core/domain";
 import { CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { PLAIN_LOOK } from "../render/look.ts";
@@ -13,6 +14,12 @@ test.each<[string, unknown, number, string]>([
   ["an answer that refuses the input", problem(422, "INVALID_INPUT"), 2, "INVALID_INPUT"],
   ["a database that is gone", problem(503, "DATABASE_UNREACHABLE"), 9, "DATABASE_UNREACHABLE"],
   ["a bug of the server", problem(500, "INTERNAL"), 1, "INTERNAL"],
+  [
+    "what a command refuses by itself",
+    new SchedulerError("SCHEMA_NOT_CURRENT", { found: 1, needed: 2 }),
+    7,
+    "SCHEMA_NOT_CURRENT",
+  ],
   ["no server here", new NoServerError("none"), 9, "UNREACHABLE"],
   ["no answer", new UnreachableError("http://127.0.0.1:1", "nothing listens there"), 9, "UNREACHABLE"],
   ["a wrong flag", new CommanderError(1, "commander.unknownOption", "unknown"), 2, "USAGE"],

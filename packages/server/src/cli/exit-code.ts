@@ -60,6 +60,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 export function errorCodeOf(error: unknown): string {
   if (error instanceof ProblemError) return error.problem.code;
   const exitCode = exitCodeOf(error);
+  if (exitCode === EXIT.refused && error instanceof SchedulerError) return error.code;
   if (exitCode === EXIT.usage) return "USAGE";
   return exitCode === EXIT.unreachable ? "UNREACHABLE" : "UNEXPECTED";
 }
