@@ -89,6 +89,14 @@ describe("a request that cannot be read is refused with one sentence that says w
     expect(answer.detail).toContain(detail);
   });
 
+  test("a member of the stream's query that there is not", async () => {
+    expect(await ask({ url: "/api/v1/stream?topic=nothing&since=1" })).toMatchObject({
+      status: 400,
+      code: "INVALID_REQUEST",
+      detail: 'query: unrecognized key: "since"',
+    });
+  });
+
   test("an address that does not exist", async () => {
     expect(await ask({ url: "/nowhere?x=1" })).toMatchObject({
       status: 404,

@@ -33,7 +33,10 @@ export function addStream(app: FastifyInstance, { serverId, routes }: StreamDeps
   const open = new Set<StreamConnection>();
   // Not for HEAD, which would wait for the end of what has none.
   app.get("/api/v1/stream", { exposeHeadRoute: false }, (request, reply) => {
-    const { topic } = request.query as { readonly topic?: unknown };
+    const { topic, ...others } = request.query as { readonly topic?: unknown };
+    const [strange] = Object.keys(others);
+    if (strange !== undefined)
+      throw new RequestError("INVALID_REQUEST", `query: unrecognized key: ${JSON.stringify(strange)}`);
     const { topics, refused } = topicsOf(topic);
     if (open.size >= MOST_STREAMS || reader.countWith(topics) > MOST_READ) {
       const sentence = `This server has ${MOST_STREAMS} streams open, or reads ${MOST_READ} topics; ask another`;
