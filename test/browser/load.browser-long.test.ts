@@ -1,7 +1,4 @@
-/**
- * Twenty dashboards over 100,000 task runs, and a PostgreSQL that is away for 20 s (UX check 20). They are open for one minute, not
- * for five: what a statement costs does not change with the time.
- */
+/** Twenty dashboards over 100,000 task runs for five minutes, and a PostgreSQL that is away for 20 s (UX check 20). */
 
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
@@ -14,7 +11,7 @@ import { openPage } from "./watched-page.ts";
 
 const TASK_RUNS = 100_000;
 const DASHBOARDS = 20;
-const OPEN_MS = 60_000;
+const OPEN_MS = 300_000;
 const AWAY_MS = 20_000;
 const LIST_MS = 300;
 const STATEMENT_MS = 1_000;
@@ -91,7 +88,7 @@ describe.skipIf(browser === null)("twenty dashboards", () => {
     expect(statements.filter(({ longest }) => longest > STATEMENT_MS)).toEqual([]);
     expect(statements.filter(({ query }) => WHOLE_TABLE.test(query))).toEqual([]);
     expect(statements.filter(({ query }) => /AS "rowVersion"/.test(query)).length).toBeGreaterThan(0);
-  }, 300_000);
+  }, 600_000);
 
   test("keep what they show while the database is away, say how old it is, and come back by themselves", async () => {
     const before = await Promise.all(pages.map(shownLines));

@@ -102,7 +102,7 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
   if (order !== undefined && order !== "newest" && order !== "oldest")
     refuse(`has an order (${shownName(order)}) that is not newest or oldest`);
-  if (order === "oldest" && status?.some((each) => each !== "PENDING") !== false)
+  if (order === "oldest" && !(status?.length === 1 && status[0] === "PENDING"))
     refuse("can have the oldest first of what is PENDING only; give status PENDING");
   return withRunAsStored(given);
 }

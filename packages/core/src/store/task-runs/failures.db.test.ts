@@ -68,7 +68,7 @@ describe("a list of failures", () => {
     // What failed and was canceled since has an error too, and looks the same from there.
     await box.query(`
       INSERT INTO signalbox.task_run_result (task_run_id, error)
-      SELECT ('ffffffff-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, '{}' FROM generate_series(1, 2000) AS n`);
+      SELECT ('ffffffff-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, '{}' FROM generate_series(1, 5000) AS n`);
 
     const first = await scheduler.list({ status: ["FAILED"], newest: true });
     expect(first.taskRuns).toEqual([]);
@@ -79,6 +79,19 @@ describe("a list of failures", () => {
       ...(first.next !== null && { before: first.next }),
     });
     expect(second).toMatchObject({ taskRuns: [{ title: "for good" }], next: null });
+  });
+
+  it("of one run has all of them, whatever failed elsewhere since", async () => {
+    const scheduler = await box.scheduler();
+    const { runId } = await scheduler.enqueueMany([broken.task(1, { title: "in a run" })], {
+      run: { title: "nightly" },
+    });
+    await scheduler.enqueue(broken.task(2));
+    await scheduler.runUntilIdle();
+
+    expect(await listed(scheduler, { ...(runId !== null && { runId }), newest: true })).toEqual([
+      "in a run 1",
+    ]);
   });
 
   it("goes by their own index", async () => {

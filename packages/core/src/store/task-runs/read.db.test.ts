@@ -131,6 +131,7 @@ describe("the filter of a list", () => {
     ["a status that is none", { status: ["X" as never] }],
     ["an order that is no text", { order: 1 as never }],
     ["the oldest of all", { order: "oldest" }],
+    ["the oldest of none", { order: "oldest", status: [] }],
     ["the oldest of what has ended", { order: "oldest", status: ["PENDING", "DONE"] }],
   ])("refuses %s", async (_, filter) => {
     const scheduler = await box.scheduler();
