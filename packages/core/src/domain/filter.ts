@@ -100,11 +100,17 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
   requireNames({ kind, queue, tag });
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
-  if (order !== undefined && order !== "newest" && order !== "oldest")
-    refuse(`has an order (${shownName(order)}) that is not newest or oldest`);
-  if (order === "oldest" && !(status?.length === 1 && status[0] === "PENDING"))
-    refuse("can have the oldest first of what is PENDING only; give status PENDING");
+  if (order !== undefined) requireOrder(order, status);
   return withRunAsStored(given);
+}
+
+/** What waits is in the order of its age in a work set of its own; of the rest only the newest are found at once. */
+function requireOrder(order: string, status: TaskRunFilter["status"]): void {
+  if (order !== "newest" && order !== "oldest")
+    refuse(`has an order (${shownName(order)}) that is not newest or oldest`);
+  const onlyPending = status?.length === 1 && status[0] === "PENDING";
+  if (order === "oldest" && !onlyPending)
+    refuse("can have the oldest first of what is PENDING only; give status PENDING");
 }
 
 export function resolveRunFilter(filter: RunFilter): RunFilter {
