@@ -16,7 +16,7 @@ import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
 import { loadServed } from "../store/rules/load.ts";
 import { type RecallBite, recallBite } from "../store/rules/recall.ts";
-import { KEEP_PLANS } from "../store/session.ts";
+import { IN_INDEX_ORDER, KEEP_PLANS } from "../store/session.ts";
 import {
   findAfter,
   findNewAndDue,
@@ -77,8 +77,9 @@ export async function promoteOnce(request: PromoteRequest): Promise<PromotionPas
       if (!(await tryGateLock(tx))) return null;
       return await begin(tx, request);
     },
-    // Not of a pass that goes through all there is: how far it has come matters to its plans.
-    request.sweepAfter === undefined && request.straysToo !== true ? KEEP_PLANS : undefined,
+    // Not of a pass that goes through all there is: how far it has come matters to its plans. From the front, also where the
+    // server takes a long backlog for a short one: it would sort all of it for each bite.
+    request.sweepAfter === undefined && request.straysToo !== true ? KEEP_PLANS : IN_INDEX_ORDER,
   );
   if (begun === null) return { kind: "lock_missed" };
   const { demoted, straysLeft } = begun;

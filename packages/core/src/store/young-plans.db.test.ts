@@ -2,9 +2,12 @@
 
 import { afterAll, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
-import { plansSentBy, reads } from "../../test/query-plans.ts";
+import { type PlanNode, plansSentBy, reads } from "../../test/query-plans.ts";
 import { asInstanceId } from "../domain/ids.ts";
+import { promoteOnce } from "../engine/promoter.ts";
+import type { Pool } from "./database.ts";
 import { takeOutsideJobs } from "./outside-jobs/take.ts";
+import type { Statement } from "./sql.ts";
 import { listRunning } from "./task-runs/claim.ts";
 import { findOverdue } from "./task-runs/fail-overdue.ts";
 import { findLost } from "./task-runs/rescue.ts";
@@ -31,4 +34,37 @@ it("what looks after task runs that were claimed finds them by their ids", async
     expect(read, name).not.toContain("task_run_pkey (whole)");
     expect(read, name).not.toContain("task_pkey (whole)");
   }
+});
+
+it("a pass that looks for what nobody runs takes the first of it, without sorting all that lies there", async () => {
+  // By what the server knows, there are a few of each of many kinds.
+  await box.query(`
+    INSERT INTO signalbox.ready (kind, priority, task_run_id)
+    SELECT 'kind ' || n % 400, 5, gen_random_uuid() FROM generate_series(1, 40000) AS n;
+    ANALYZE signalbox.ready`);
+  const pool = box.pool("planner");
+  const plans = new Map<string, readonly PlanNode[]>();
+  // Every statement answers nothing but the lock: the pass does not come to its end, but to this statement.
+  const underLock: Pool["transaction"] = async (work, first) => {
+    const sent = await plansSentBy(
+      pool,
+      async (tx) => {
+        const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
+          await tx.query(statement);
+          return statement.name === "tryGateLock" ? [{ locked: true } as Row] : [];
+        };
+        await work({ isTransaction: true, query }).catch(() => {});
+      },
+      first,
+    );
+    for (const [name, nodes] of sent) plans.set(name, nodes);
+    throw new Error("Only its plans are looked at");
+  };
+  const request = { pool: { ...pool, transaction: underLock }, batchSize: 100, straysToo: true };
+
+  await expect(promoteOnce(request)).rejects.toThrow("Only its plans are looked at");
+
+  const types = (plans.get("leaveReadyStray") ?? []).map((node) => node["Node Type"]);
+  expect(types).toContain("LockRows");
+  expect(types).not.toContain("Sort");
 });
