@@ -247,7 +247,9 @@ describe("a task run in another status", () => {
     const { taskId, taskRunId } = await scheduler.enqueue({ kind: "broken", retry });
     await scheduler.runUntilIdle();
 
-    expect(await scheduler.explain(taskId)).toMatchObject({ attempt: 2, status: "PENDING" });
+    const gates = expect.arrayContaining([expect.objectContaining({ code: "RUN_AT", state: "blocking" })]);
+    expect(await scheduler.explain(taskId)).toMatchObject({ attempt: 2, status: "PENDING", gates });
+    expect(await scheduler.explain(taskId.toUpperCase())).toMatchObject({ attempt: 2, gates });
     expect(await scheduler.explain(taskRunId)).toMatchObject({ attempt: 1, status: "FAILED" });
     expect(await scheduler.explain(taskId.slice(0, 33))).toMatchObject({ attempt: 2 });
     await expect(scheduler.explain("00000000-0000-7000-8000-000000000000")).rejects.toMatchObject({

@@ -11,8 +11,7 @@ import {
   namedIn,
 } from "../domain/explanation.ts";
 import type { Candidate } from "../domain/gates/gate.ts";
-import type { TaskRunId } from "../domain/ids.ts";
-import type { TaskRunDetail } from "../domain/task-run.ts";
+import { asTaskRunId, isUuid, type TaskRunId } from "../domain/ids.ts";
 import { whyUnclaimable, whyUnclaimed, whyUnpolled } from "../domain/unattended.ts";
 import { limitScopeAt, parkingOf, type WaitingCause } from "../domain/waiting-cause.ts";
 import type { Pool, Transaction } from "../store/database.ts";
@@ -26,62 +25,30 @@ import {
   newestOf,
   placeAtGate,
   placeAtResource,
-  readClock,
   readOutsideJob,
   readOwner,
-  readParking,
   readReady,
 } from "../store/task-runs/explain.ts";
+import { type ExplainedTaskRun, readExplained } from "../store/task-runs/explained.ts";
 import { findTaskRun } from "../store/task-runs/find.ts";
-import { readTaskRun } from "../store/task-runs/read.ts";
 
 const NAMED_HOLDERS = 5;
 
-export async function explainOnce(pool: Pool, id: string): Promise<Explanation> {
+export async function explainOnce(pool: Pool, given: string): Promise<Explanation> {
   // One snapshot: otherwise a blocker could end between two reads and be named after its end.
   return await pool.snapshot(async (tx) => {
-    const found = await findTaskRun(tx, id);
-    // Nearly always it waits: its gates are asked for before that is known.
-    const [taskRun, gates] = await Promise.all([
-      readTaskRun(tx, found.taskRunId),
-      explainGates(tx, found.taskRunId),
+    const id = isUuid(given) ? given : (await findTaskRun(tx, given)).taskRunId;
+    // Nearly always it waits, and the id is the task run's own: what its gates look at goes with the question who it is.
+    const [taskRun, [named]] = await Promise.all([
+      readExplained(tx, id),
+      loadCandidates(tx, [asTaskRunId(id)]),
     ]);
-    if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id });
-    return await explainTaskRun(tx, taskRun, gates);
+    if (taskRun === null) throw new SchedulerError("TASK_NOT_FOUND", { id: given });
+    const isOwnId = taskRun.taskRunId === id;
+    const candidate = isOwnId ? named : (await loadCandidates(tx, [taskRun.taskRunId]))[0];
+    const { queue: _, ...said } = taskRun;
+    return { ...said, ...(await explainStand(tx, taskRun, candidate)) };
   }, `${BY_INDEX}; ${KEEP_PLANS}`);
-}
-
-async function explainTaskRun(
-  tx: Transaction,
-  taskRun: TaskRunDetail,
-  gates: readonly GateReport[],
-): Promise<Explanation> {
-  const { taskRunId, taskId, runId, title, kind, attempt, status, blockedOn } = taskRun;
-  // All of one snapshot: none needs the answer to another.
-  const [parking, computedAt, stand] = await Promise.all([
-    readParking(tx, taskRunId),
-    readClock(tx),
-    explainStand(tx, taskRun, gates),
-  ]);
-  return {
-    taskRunId,
-    taskId,
-    runId,
-    title,
-    kind,
-    attempt,
-    status,
-    since: sinceWhen(taskRun),
-    computedAt,
-    blockedOn,
-    blockedSince: parking?.blockedSince ?? null,
-    cancelRequestedAt: taskRun.cancelRequestedAt,
-    cancelRequestedBy: taskRun.cancelRequestedBy,
-    cancelReason: taskRun.cancelReason,
-    outcome: taskRun.outcome,
-    message: taskRun.error?.message ?? null,
-    ...stand,
-  };
 }
 
 type Stand = Pick<Explanation, "gates" | "unattended" | "claimableBy" | "claimedBy">;
@@ -89,12 +56,12 @@ const NOBODYS: Stand = { gates: [], unattended: null, claimableBy: [], claimedBy
 
 async function explainStand(
   tx: Transaction,
-  taskRun: TaskRunDetail,
-  gates: readonly GateReport[],
+  taskRun: ExplainedTaskRun,
+  candidate: Candidate | undefined,
 ): Promise<Stand> {
   switch (taskRun.status) {
     case "PENDING":
-      return explainPending(gates);
+      return await explainPending(tx, candidate);
     case "AVAILABLE":
       return await explainAvailable(tx, taskRun);
     case "RUNNING":
@@ -106,12 +73,15 @@ async function explainStand(
   }
 }
 
-function explainPending(gates: readonly GateReport[]): Stand {
-  if (gates.length > 0) return { ...NOBODYS, gates };
+async function explainPending(tx: Transaction, candidate: Candidate | undefined): Promise<Stand> {
+  if (candidate !== undefined) return { ...NOBODYS, gates: await explainGates(tx, candidate) };
   return { ...NOBODYS, unattended: { code: "NOT_IN_WORK_SET", workSet: "waiting" } };
 }
 
-async function explainAvailable(tx: Transaction, { taskRunId, kind, queue }: TaskRunDetail): Promise<Stand> {
+async function explainAvailable(
+  tx: Transaction,
+  { taskRunId, kind, queue }: ExplainedTaskRun,
+): Promise<Stand> {
   const unattended = whyUnclaimable(await readReady(tx, taskRunId), queue);
   if (unattended !== null) return { ...NOBODYS, unattended };
   const claimableBy = await findClaimers(tx, kind);
@@ -120,7 +90,7 @@ async function explainAvailable(tx: Transaction, { taskRunId, kind, queue }: Tas
 
 async function explainRunning(
   tx: Transaction,
-  { taskRunId, kind, claimedBy }: TaskRunDetail,
+  { taskRunId, kind, claimedBy }: ExplainedTaskRun,
 ): Promise<Stand> {
   if (claimedBy === null)
     return { ...NOBODYS, unattended: whyUnpolled(await readOutsideJob(tx, taskRunId), kind) };
@@ -135,14 +105,7 @@ async function explainRunning(
   };
 }
 
-function sinceWhen({ finishedAt, claimedAt, availableAt, enqueuedAt }: TaskRunDetail): Date {
-  return finishedAt ?? claimedAt ?? availableAt ?? enqueuedAt;
-}
-
-/** None where it does not wait. */
-async function explainGates(tx: Transaction, taskRunId: TaskRunId): Promise<readonly GateReport[]> {
-  const [candidate] = await loadCandidates(tx, [taskRunId]);
-  if (candidate === undefined) return [];
+async function explainGates(tx: Transaction, candidate: Candidate): Promise<readonly GateReport[]> {
   const verdicts = judge(candidate, new Admission(await loadPromotionSnapshot(tx, [candidate])));
   const causes = verdicts.flatMap((verdict) => verdict.causes);
   const [blockers, places] = await Promise.all([blockersOf(tx, causes), placesOf(tx, candidate, causes)]);

@@ -15,6 +15,7 @@ import { readRules } from "./rules/read.ts";
 import { listRuns, readRun } from "./runs/read.ts";
 import { BY_INDEX } from "./session.ts";
 import { listAttempts } from "./task-runs/attempts.ts";
+import { readExplained } from "./task-runs/explained.ts";
 import { listTaskRuns } from "./task-runs/read.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -70,6 +71,20 @@ it("the tasks of one run are counted by its own entries of the index, each by it
   const nodes = plans.get("countTasksOfRun");
   expect(reads(nodes)).toEqual(["task_of_run", "task_run_one_per_attempt"]);
   expect(conditionsOf(nodes, "task_of_run")).toEqual([expect.stringContaining("run_id = ")]);
+  expect(joins(nodes)).toEqual([]);
+});
+
+it("the one that is asked about is found with all that is said of it by its keys, whichever id it is", async () => {
+  const nodes = (await plansOf(async (tx) => await readExplained(tx, RUN))).get("readExplained");
+
+  expect(reads(nodes)).toEqual([
+    "task_run_pkey",
+    "task_run_one_per_attempt",
+    "task_run_pkey",
+    "task_pkey",
+    "waiting_pkey",
+    "task_run_result_pkey",
+  ]);
   expect(joins(nodes)).toEqual([]);
 });
 

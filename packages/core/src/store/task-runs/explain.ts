@@ -27,18 +27,6 @@ export async function readClock(db: Database): Promise<Date> {
   return row.now;
 }
 
-export async function readParking(
-  db: Database,
-  taskRunId: TaskRunId,
-): Promise<{ readonly blockedSince: Date | null } | null> {
-  const [row] = await db.query(
-    preparedSql<{ blockedSince: Date | null }>("readParking")`
-      SELECT blocked_since AS "blockedSince" FROM signalbox.waiting WHERE task_run_id = ${taskRunId}
-    `,
-  );
-  return row ?? null;
-}
-
 export async function loadBlockers(
   db: Database,
   taskRunIds: readonly TaskRunId[],
