@@ -29,9 +29,20 @@ const kept = defineTask<null>({
   },
 });
 
+/**
+ * Nobody runs a kind whose every instance is gone: what is AVAILABLE of it goes back to PENDING, a bite at a time. So the
+ * keeper knows the kind of the load too, for which it never has a slot; what lies ready stays so until the worker comes.
+ */
+const loaded = defineTask<{ n: number }>({
+  kind: "nothing",
+  run: () => {
+    throw new Error("The keeper has no slot for this");
+  },
+});
+
 export async function openKeeper(database: Database): Promise<Keeper> {
   const options = { databaseUrl: database.url, queryTimeoutMs: 120_000, batchSize: 500 };
-  const scheduler = createScheduler({ ...options, tasks: [kept], slots: 1, drainMs: 0 });
+  const scheduler = createScheduler({ ...options, tasks: [kept, loaded], slots: 1, drainMs: 0 });
   const behind = { resources: [{ name: RESOURCE, mode: "exclusive" as const }] };
   const add = async (count: number, spec: ReturnType<typeof kept.task>): Promise<void> => {
     for (let from = 0; from < count; from += AT_ONCE)

@@ -25,6 +25,9 @@ interface Case extends Entry {
   /** What is worked off, and how many go before that are not timed. */
   readonly load: readonly LoadTask[];
   readonly untimed: number;
+  /** So many stand there when the work begins, or more; a round in which they do not is void. */
+  readonly available: number;
+  readonly pending: number;
   readonly asksWhy: boolean;
 }
 
@@ -44,27 +47,47 @@ const inLines = (count: number): readonly LoadTask[] =>
 const plain = { ...entryOf("signalbox"), besides: async () => {}, untimed: 0, asksWhy: false };
 /** The first of each line and call are new to the passes: they are looked at while the first tasks run, which is not timed. */
 const lines = { ...plain, untimed: MEASURED };
+/** As many are left as were timed: no line comes to its end meanwhile, as none of a long one does. */
+const shortLoad = inLines(3 * MEASURED);
 
-const short: Case = { ...plain, title: "20,000 free", load: free(MEASURED) };
+const short: Case = {
+  ...plain,
+  title: "20,000 free",
+  load: free(MEASURED),
+  available: MEASURED,
+  pending: 0,
+};
 const long: Case = {
   ...plain,
   title: "500,000 free, 500,000 waiting",
   besides: async ({ park }) => await park(LONG),
   load: free(LONG),
+  available: LONG,
+  pending: LONG,
   asksWhy: true,
 };
-const shortLines: Case = { ...lines, title: "20,000 in lines", load: inLines(2 * MEASURED) };
+const shortLines: Case = {
+  ...lines,
+  title: "20,000 in lines",
+  load: shortLoad,
+  available: 0,
+  pending: shortLoad.length - RESOURCES,
+};
 const longLines: Case = {
   ...lines,
   title: "500,000 in lines beside 500,000 AVAILABLE",
   besides: async ({ makeAvailable }) => await makeAvailable(LONG),
   load: inLines(LONG),
+  available: LONG,
+  pending: LONG - RESOURCES,
 };
 const parked: Case = {
   ...lines,
   title: "20,000 in lines beside 100,000 behind one resource",
   besides: async ({ park }) => await park(PARKED),
-  load: inLines(2 * MEASURED),
+  load: shortLoad,
+  available: 0,
+  pending: PARKED + shortLoad.length - RESOURCES,
 };
 
 export const backlog: Scenario = async (bench) => {
@@ -95,7 +118,8 @@ export const backlog: Scenario = async (bench) => {
 };
 
 /** The keeper is there in every case, also where nothing waits for it: it costs the same in all of them. */
-async function measure({ besides, load, untimed, asksWhy }: Case, database: Database): Promise<BacklogRound> {
+async function measure(each: Case, database: Database): Promise<BacklogRound> {
+  const { besides, load, untimed, asksWhy } = each;
   const keeper = await openKeeper(database);
   try {
     await besides(keeper);
@@ -103,15 +127,25 @@ async function measure({ besides, load, untimed, asksWhy }: Case, database: Data
     for (let from = 0; from < load.length; from += AT_ONCE)
       await signalbox.enqueueLoad?.(database.url, { tasks: load.slice(from, from + AT_ONCE) });
     await database.query("VACUUM ANALYZE");
+    const missing = await standFaults(each, database);
     const request = { contestant: "signalbox", database, tasks: load.length, untimed } as const;
     const upTo = untimed + MEASURED;
     const round = await measureWork({ ...request, upTo, concurrency: CONCURRENCY, processes: 1 });
     return {
       perSecond: round.perSecond,
       asked: asksWhy ? await askWhy(database) : null,
-      faults: [...round.faults, ...(await gateFaults(database, {}, since))],
+      faults: [...missing, ...round.faults, ...(await gateFaults(database, {}, since))],
     };
   } finally {
     await keeper.stop();
   }
+}
+
+/** Whether the backlog is the one that the case is called after. */
+async function standFaults({ available, pending }: Case, database: Database): Promise<readonly string[]> {
+  const [row] = await database.query<{ available: number; pending: number }>(
+    `SELECT (SELECT count(*) FROM signalbox.ready)::int AS available, (SELECT count(*) FROM signalbox.waiting)::int AS pending`,
+  );
+  if (row !== undefined && row.available >= available && row.pending >= pending) return [];
+  return [`${row?.available} were AVAILABLE and ${row?.pending} PENDING when the work began`];
 }
