@@ -19,6 +19,7 @@ interface Mark {
 export const ACTS = {
   "an enqueue": { statement: "insertTasks" },
   "an enqueue of one ungated task": { statement: "insertUngatedTask" },
+  "an enqueue of many ungated tasks": { statement: "insertManyUngated" },
   "an enqueue under a key": { statement: "takeKey" },
   "a bulk cancel": { statement: "lockTaskRuns" },
   "a cancel": { statement: "cancelTaskRun" },

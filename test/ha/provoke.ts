@@ -51,8 +51,11 @@ export interface Provocation {
 const WITHIN_MS = 8_000;
 
 export const PROVOCATIONS: Record<ActName, Provocation> = {
-  "an enqueue": acts(async (_rig, random, act) => await act("enqueueMany", [work(random), work(random)])),
+  "an enqueue": acts(async (_rig, random, act) => await act("enqueueMany", [work(random), later(random)])),
   "an enqueue of one ungated task": acts(async (_rig, random, act) => await act("enqueue", work(random))),
+  "an enqueue of many ungated tasks": acts(
+    async (_rig, random, act) => await act("enqueueMany", [work(random), work(random)]),
+  ),
   "an enqueue under a key": acts(async (rig, random, act) => {
     const key = `${KEY_PREFIX}killed-${random.between(0, 2 ** 31)}`;
     const spec = work(random, { title: key });

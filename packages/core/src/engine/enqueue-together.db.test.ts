@@ -8,6 +8,7 @@ import { type ResolvedTask, resolveTaskSpec } from "../domain/task-spec.ts";
 import type { Pool } from "../store/database.ts";
 import { sql } from "../store/sql.ts";
 import { createSingleEnqueues } from "./enqueue-together.ts";
+import { createPlainInsert } from "./plain-insert.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -73,9 +74,16 @@ describe("a statement of its own kind", () => {
   const unreachable = (): Error => new Error("Too slow");
 
   it.each([
-    ["with its own commit, where it has the turn", true, { heard: ["signalbox_ready"], sent: [] }],
-    ["by a hint, where it has not", false, { heard: [], sent: ["signalbox_ready"] }],
-  ])("tells other instances %s", async (_, hasTurn, expected) => {
+    ["one, with its own commit where it has the turn", 1, true, { heard: ["signalbox_ready"], sent: [] }],
+    ["one, by a hint where it has not", 1, false, { heard: [], sent: ["signalbox_ready"] }],
+    [
+      "many, with their own commit where they have the turn",
+      3,
+      true,
+      { heard: ["signalbox_ready"], sent: [] },
+    ],
+    ["many, by a hint where they have not", 3, false, { heard: [], sent: ["signalbox_ready"] }],
+  ])("tells other instances of %s", async (_, count, hasTurn, expected) => {
     const sent: string[] = [];
     let turns = 0;
     const wakeups = {
@@ -87,14 +95,11 @@ describe("a statement of its own kind", () => {
     const heard: string[] = [];
     listener.on("notification", ({ channel }) => heard.push(channel));
     await listener.query("LISTEN signalbox_ready; LISTEN signalbox_gate; LISTEN test_end");
-    const { enqueue } = createSingleEnqueues({
-      pool: box.pool("enqueuer"),
-      wakeups,
-      patienceMs: 10_000,
-      unreachable,
-    });
+    const insert = createPlainInsert(box.pool("enqueuer"), wakeups);
+    const { enqueue } = createSingleEnqueues({ insert, patienceMs: 10_000, unreachable });
 
-    await enqueue(plain(1));
+    if (count === 1) await enqueue(plain(1));
+    else await insert(inputs.slice(0, count).map(plain));
 
     await box.query("NOTIFY test_end");
     await expect.poll(() => heard.at(-1)).toBe("test_end");
@@ -103,7 +108,10 @@ describe("a statement of its own kind", () => {
     expect(turns).toBe(hasTurn ? 1 : 0);
   });
 
-  it("goes by the short statement again when the rules of its queue are gone", async () => {
+  it.each([
+    ["insertUngatedTask", 1],
+    ["insertManyUngated", 2],
+  ])("goes by the short one (%s) again when the rules of its queue are gone", async (short, count) => {
     const scheduler = await box.scheduler();
     await scheduler.pause({ queue: "default" });
     const sent: string[] = [];
@@ -124,27 +132,22 @@ describe("a statement of its own kind", () => {
         ),
     };
     const wakeups = { takeTurn: () => null, wakeOwn: () => {}, send: () => {} };
-    const { enqueue } = createSingleEnqueues({ pool: listening, wakeups, patienceMs: 10_000, unreachable });
+    const insert = createPlainInsert(listening, wakeups);
+    const enqueue = async () => await insert(inputs.slice(0, count).map(plain));
 
-    await enqueue(plain(1));
-    await enqueue(plain(2));
+    await enqueue();
+    await enqueue();
     await scheduler.resume({ queue: "default" });
-    await enqueue(plain(3));
-    await enqueue(plain(4));
+    await enqueue();
+    await enqueue();
 
-    expect(sent).toEqual([
-      "insertUngatedTask",
-      "insertTasks",
-      "insertTasks",
-      "insertTasks",
-      "insertUngatedTask",
-    ]);
+    expect(sent).toEqual([short, "insertTasks", "insertTasks", "insertTasks", short]);
   });
 
   it("does not wait for those before it without end", async () => {
-    const pool = box.pool("enqueuer");
     const wakeups = { takeTurn: () => null, wakeOwn: () => {}, send: () => {} };
-    const { enqueue } = createSingleEnqueues({ pool, wakeups, patienceMs: -1, unreachable });
+    const insert = createPlainInsert(box.pool("enqueuer"), wakeups);
+    const { enqueue } = createSingleEnqueues({ insert, patienceMs: -1, unreachable });
 
     await expect(enqueue(plain(1))).rejects.toThrow("Too slow");
     expect(await box.query("SELECT FROM signalbox.task")).toEqual([]);

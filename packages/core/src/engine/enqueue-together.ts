@@ -5,10 +5,10 @@
 
 import type { ResolvedTask } from "../domain/task-spec.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
-import { isRefusedRow, type Pool } from "../store/database.ts";
-import { firstBite, type InsertedTaskRun, insertPlainTasks } from "../store/task-runs/insert.ts";
-import { insertUngatedTask, isUngated } from "../store/task-runs/insert-ungated.ts";
-import { type Wakeups, wakesFor } from "./wakeups.ts";
+import { isRefusedRow } from "../store/database.ts";
+import { firstBite } from "../store/task-runs/insert.ts";
+import type { InsertedTaskRun } from "../store/task-runs/inserted.ts";
+import type { PlainInsert } from "./plain-insert.ts";
 
 interface Caller {
   readonly task: ResolvedTask;
@@ -28,8 +28,7 @@ export interface SingleEnqueues {
 }
 
 export interface SingleEnqueuesDeps {
-  readonly pool: Pool;
-  readonly wakeups: Pick<Wakeups, "takeTurn" | "wakeOwn" | "send">;
+  readonly insert: PlainInsert;
   /** How long a caller waits for those before it to be answered. */
   readonly patienceMs: number;
   /** What is told to one whose patience is over. */
@@ -56,14 +55,13 @@ export function createSingleEnqueues(deps: SingleEnqueuesDeps): SingleEnqueues {
       const patient = group.filter((caller) => isPatient(caller, deps));
       if (patient.length === 0) continue;
       underWay += 1;
-      void write(deps, insert, patient).then((refused) => {
+      void write(deps.insert, patient).then((refused) => {
         apart.push(...refused);
         underWay -= 1;
         sendNext();
       });
     }
   };
-  const insert = createInsert(deps.pool);
   const unanswered = new Set<Promise<unknown>>();
   return {
     enqueue: async (task) => {
@@ -92,37 +90,13 @@ function isPatient({ sinceMs, reject }: Caller, { patienceMs, unreachable }: Sin
   return false;
 }
 
-type Insert = (tasks: readonly ResolvedTask[], notifies: boolean) => Promise<readonly InsertedTaskRun[]>;
-
-/** One that is alone and ungated goes by the shorter statement, unless its queue was found to have rules. */
-function createInsert(pool: Pool): Insert {
-  const ruled = new Set<string>();
-  return async (tasks, notifies) => {
-    const [only, ...others] = tasks;
-    const isAlone = only !== undefined && others.length === 0 && isUngated(only);
-    if (isAlone && !ruled.has(only.queue)) {
-      const inserted = await pool.atOnce(async (tx) => await insertUngatedTask(tx, only, { notifies }));
-      if (inserted !== null) return [inserted];
-      ruled.add(only.queue);
-    }
-    const inserted = await pool.atOnce(async (tx) => await insertPlainTasks(tx, tasks, { notifies }));
-    if (isAlone && inserted.every(({ status }) => status === "AVAILABLE")) ruled.delete(only.queue);
-    return inserted;
-  };
-}
-
 /** Answers what is to be written again, in parts: the database refused one of them, and with it all. */
 async function write(
-  { wakeups }: SingleEnqueuesDeps,
-  insert: Insert,
+  insert: PlainInsert,
   callers: readonly Caller[],
 ): Promise<readonly (readonly Caller[])[]> {
-  const tasks = callers.map(({ task }) => task);
-  const turn = wakeups.takeTurn();
   try {
-    const notifies = turn !== null;
-    const enqueued = await insert(tasks, notifies);
-    for (const channel of wakesFor(enqueued)) (notifies ? wakeups.wakeOwn : wakeups.send)(channel);
+    const enqueued = await insert(callers.map(({ task }) => task));
     for (const [index, caller] of callers.entries()) answer(caller, enqueued[index]);
     return [];
   } catch (error) {
@@ -130,8 +104,6 @@ async function write(
     if (callers.length > 1 && isRefusedRow(error)) return [callers.slice(0, middle), callers.slice(middle)];
     for (const { reject } of callers) reject(error);
     return [];
-  } finally {
-    turn?.end();
   }
 }
 

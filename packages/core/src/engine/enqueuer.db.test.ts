@@ -94,6 +94,24 @@ it("answers each of many with its own ids, also where they look different", asyn
   expect(stored.map(({ status }) => status === "PENDING")).toEqual([false, false, true, false, true, true]);
 });
 
+it.each([
+  ["by themselves", {}],
+  ["under a key", { idempotencyKey: "once" }],
+])("parks those of many %s that wait for a smaller version of them, without a pass", async (_, options) => {
+  const scheduler = await box.scheduler();
+  const of = (version: string) => echo.task(version, { resources: [shared("orders")], version });
+
+  await scheduler.enqueueMany([of("2"), of("1"), of("3")], options);
+
+  expect(
+    await box.query(`SELECT version::text, blocked_on, blocked_key FROM signalbox.waiting ORDER BY version`),
+  ).toEqual([
+    { version: "{1}", blocked_on: null, blocked_key: null },
+    { version: "{2}", blocked_on: "VERSION_ORDER", blocked_key: "orders" },
+    { version: "{3}", blocked_on: "VERSION_ORDER", blocked_key: "orders" },
+  ]);
+});
+
 it("makes ids of uuid version 7, by the database's clock, of which no two are the same", async () => {
   const scheduler = await box.scheduler();
   const specs = Array.from({ length: 300 }, (_, n) => echo.task(n, { priority: n % 3 }));

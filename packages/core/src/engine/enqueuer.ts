@@ -9,13 +9,9 @@ import type { Executor } from "../executors/executor.ts";
 import type { Transaction } from "../store/database.ts";
 import { rememberAnswer, takeKey } from "../store/idempotency/keys.ts";
 import { notifyChannels } from "../store/notify.ts";
-import {
-  findUnknownRates,
-  type InsertedTaskRun,
-  insertRun,
-  insertTasks,
-  isPlain,
-} from "../store/task-runs/insert.ts";
+import { findUnknownRates, firstBite, insertRun, insertTasks } from "../store/task-runs/insert.ts";
+import type { InsertedTaskRun } from "../store/task-runs/inserted.ts";
+import { isPlain } from "../store/task-runs/plain.ts";
 import { messageOf } from "./error-message.ts";
 import { wakesFor } from "./wakeups.ts";
 
@@ -45,8 +41,8 @@ type Write = (tx: Transaction) => Promise<EnqueueAnswer>;
 interface Enqueueing {
   /** To be done in whichever transaction the caller wants. */
   readonly write: Write;
-  /** Set where all there is to write is one task, by one statement. */
-  readonly plain: ResolvedTask | null;
+  /** Set where one statement writes all there is to write. */
+  readonly plain: readonly ResolvedTask[] | null;
 }
 
 /** What a schema or a check of the caller's throws by itself is an answer too: it did not take the input. */
@@ -97,16 +93,16 @@ export async function prepareEnqueue(
       await requireRates(tx, rates);
       return await once(tx);
     },
-    plain: onlyPlain(tasks, { run, idempotencyKey }),
+    plain: plainOf(tasks, { run, idempotencyKey }),
   };
 }
 
-function onlyPlain(
-  [task, ...others]: readonly ResolvedTask[],
+function plainOf(
+  tasks: readonly ResolvedTask[],
   { run, idempotencyKey }: Omit<EnqueueRequest, "specs">,
-): ResolvedTask | null {
-  const isAlone = others.length === 0 && run === null && idempotencyKey === null;
-  return task !== undefined && isAlone && isPlain(task) ? task : null;
+): readonly ResolvedTask[] | null {
+  if (run !== null || idempotencyKey !== null || tasks.length === 0) return null;
+  return tasks.every(isPlain) && firstBite(tasks) === tasks.length ? tasks : null;
 }
 
 async function requireRates(tx: Transaction, rates: readonly string[]): Promise<void> {

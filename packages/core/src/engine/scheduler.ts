@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { resolveAsked, resolveAskedBy } from "../domain/asked.ts";
+import { placesBehindVersions } from "../domain/behind-version.ts";
 import type { CancelCounts } from "../domain/bulk.ts";
 import { SchedulerError } from "../domain/errors.ts";
 import { requireInstant } from "../domain/filter.ts";
@@ -40,6 +41,7 @@ import { createLogFollower, type LogFollower } from "./log-follower.ts";
 import { logReader } from "./log-reader.ts";
 import { operationKeeper, operationReader } from "./operation-keeper.ts";
 import { overviewReader } from "./overview-reader.ts";
+import { createPlainInsert, type PlainInsert } from "./plain-insert.ts";
 import { queueReader } from "./queue-reader.ts";
 import { resourceReader } from "./resource-reader.ts";
 import { retryMany, retryOnce } from "./retrier.ts";
@@ -71,9 +73,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const place = placeText(settings.databaseUrl);
   const forCallers = callersPool(pool, place, settings.name);
   const tooSlow = "it took longer than queryTimeoutMs; call again, or raise it";
+  const insertPlain = createPlainInsert(forCallers, wakeups);
   const singles = createSingleEnqueues({
-    pool: forCallers,
-    wakeups,
+    insert: insertPlain,
     patienceMs: settings.queryTimeoutMs,
     unreachable: () => new SchedulerError("DATABASE_UNREACHABLE", { place, problem: tooSlow }),
   });
@@ -81,7 +83,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   wakeups.on("signalbox_log", follower.wake);
   return {
     ...lifecycle({ pool, settings, executors, wakeups, emit }, forCallers, singles),
-    ...enqueues(forCallers, executors, wakeups, singles),
+    ...enqueues(forCallers, executors, wakeups, { singles, insertPlain }),
     ...interventions(forCallers, wakeups),
     ...requests(forCallers, settings, wakeups),
     ...reads(forCallers, settings, follower),
@@ -162,7 +164,7 @@ function enqueues(
   pool: Pool,
   executors: ReadonlyMap<string, Executor>,
   wakeups: Wakeups,
-  singles: SingleEnqueues,
+  { singles, insertPlain }: { readonly singles: SingleEnqueues; readonly insertPlain: PlainInsert },
 ): Pick<Scheduler, "enqueue" | "enqueueMany"> {
   const enqueueMany: Scheduler["enqueueMany"] = async (specs, options) => {
     const { run, transaction, idempotencyKey } = options ?? {};
@@ -175,7 +177,14 @@ function enqueues(
       await notifyInside(tx, enqueued.taskRuns);
       return enqueued;
     }
-    if (plain !== null) return { runId: null, taskRuns: [await singles.enqueue(plain)] };
+    if (plain !== null) {
+      const [first] = plain;
+      const isAlone = first !== undefined && plain.length === 1;
+      const taskRuns = isAlone
+        ? [await singles.enqueue(first)]
+        : await insertPlain(plain, placesBehindVersions(plain));
+      return { runId: null, taskRuns };
+    }
     const enqueued = await pool.transaction(write, KEEP_PLANS);
     for (const channel of wakesFor(enqueued.taskRuns)) wakeups.send(channel);
     return enqueued;

@@ -7,7 +7,7 @@ import { monotonicMs } from "../executors/monotonic.ts";
 import type { Database } from "../store/database.ts";
 import { type Listener, listen } from "../store/listen.ts";
 import { notifyChannels, type WakeChannel } from "../store/notify.ts";
-import type { InsertedTaskRun } from "../store/task-runs/insert.ts";
+import type { InsertedTaskRun } from "../store/task-runs/inserted.ts";
 import type { Emit } from "./telemetry.ts";
 
 export interface Wakeups {

@@ -1,17 +1,12 @@
 import { asTaskId, asTaskRunId } from "../../domain/ids.ts";
-import { isGated, type ResolvedTask } from "../../domain/task-spec.ts";
+import type { ResolvedTask } from "../../domain/task-spec.ts";
 import type { Transaction } from "../database.ts";
 import { NEARLY_FULL } from "../notify.ts";
 import { preparedSql } from "../sql.ts";
-import { type InsertedTaskRun, isPlain } from "./insert.ts";
-
-/** Nothing that it says by itself keeps it from being AVAILABLE at once. */
-export function isUngated(task: ResolvedTask): boolean {
-  return isPlain(task) && !isGated(task, false);
-}
+import type { InsertedTaskRun } from "./inserted.ts";
 
 /**
- * The same as `insertPlainTasks` for one ungated task, by a statement that knows of nothing else: on an idle server to set
+ * The same as `insertManyUngated` for one task, by a statement that knows of nothing else: on an idle server to set
  * that one up takes longer than to write the rows. Null, and nothing is written, where its queue has rules that apply.
  */
 export async function insertUngatedTask(

@@ -1,19 +1,16 @@
 import { placesBehindVersions } from "../../domain/behind-version.ts";
-import { asRunId, asTaskId, asTaskRunId, type RunId, type TaskId, type TaskRunId } from "../../domain/ids.ts";
+import { asRunId, type RunId, type TaskRunId } from "../../domain/ids.ts";
 import type { ResourceName } from "../../domain/resource.ts";
 import type { ResolvedTask } from "../../domain/task-spec.ts";
 import type { Transaction } from "../database.ts";
 import { NEARLY_FULL } from "../notify.ts";
 import { preparedSql, type Statement, sql } from "../sql.ts";
-import { DRAWN_BITS, HEAD_DIGITS, idsAfter, VARIANT } from "./counted-ids.ts";
+import { DRAWN_BITS, HEAD_DIGITS, VARIANT } from "./counted-ids.ts";
 import { setQueueDeadlines } from "./fail-overdue.ts";
 import { columnsOf, type Form, formsOf } from "./forms.ts";
-
-export interface InsertedTaskRun {
-  readonly taskId: TaskId;
-  readonly taskRunId: TaskRunId;
-  readonly status: "PENDING" | "AVAILABLE";
-}
+import { insertManyUngated } from "./insert-many-ungated.ts";
+import { type InsertedRow, type InsertedTaskRun, toInserted } from "./inserted.ts";
+import { isUngated } from "./plain.ts";
 
 /**
  * What one statement carries. Between two of them the transaction stands still while the next is made of tasks here, and
@@ -37,19 +34,13 @@ export async function insertTasks(
   return inserted;
 }
 
-/** One statement writes all there is of them: they bring no run, need no rate, and have no bound for their waiting. */
-export function isPlain({ rate, policy }: ResolvedTask): boolean {
-  return rate === null && policy.timeouts?.queuedMs === undefined;
-}
-
 /** Up to one bite of plain tasks, in one statement, which also tells the other instances where it `notifies`. */
 export async function insertPlainTasks(
   tx: Transaction,
   tasks: readonly ResolvedTask[],
-  { notifies }: { readonly notifies: boolean },
+  way: Omit<Way, "runId">,
 ): Promise<readonly InsertedTaskRun[]> {
-  // Of several callers: each is by itself, and a pass looks at it.
-  return await insertForms(tx, tasks, { runId: null, behind: [], notifies });
+  return await insertForms(tx, tasks, { ...way, runId: null });
 }
 
 /** How many of these, from the first on, go in one bite. */
@@ -90,16 +81,11 @@ async function insertBite(
   tasks: readonly ResolvedTask[],
   way: Way,
 ): Promise<readonly InsertedTaskRun[]> {
-  const inserted = await insertForms(tx, tasks, way);
+  const ungated = way.runId === null && tasks.every(isUngated);
+  const inserted =
+    (ungated ? await insertManyUngated(tx, tasks, way) : null) ?? (await insertForms(tx, tasks, way));
   await setQueueDeadlines(tx, withQueueTimeout(inserted, tasks));
   return inserted;
-}
-
-/** Of the first task of a form. The others have the ids that follow, and the same status. */
-interface InsertedRow {
-  readonly firstTaskId: string;
-  readonly firstTaskRunId: string;
-  readonly status: "PENDING" | "AVAILABLE";
 }
 
 async function insertForms(
@@ -108,20 +94,15 @@ async function insertForms(
   way: Way,
 ): Promise<readonly InsertedTaskRun[]> {
   const forms = formsOf(tasks);
-  const rows = await tx.query(insertStatement(forms, way));
-  const inserted: InsertedTaskRun[] = [];
-  for (const [index, { firstTaskId, firstTaskRunId, status }] of rows.entries()) {
-    const count = forms[index]?.inputs.length ?? 0;
-    const [taskId, taskRunId] = [idsAfter(firstTaskId), idsAfter(firstTaskRunId)];
-    for (let after = 0; after < count; after += 1)
-      inserted.push({ taskId: asTaskId(taskId(after)), taskRunId: asTaskRunId(taskRunId(after)), status });
-  }
-  return inserted;
+  return toInserted(await tx.query(insertStatement(forms, way)), forms);
 }
 
 interface Way {
   readonly runId: RunId | null;
-  /** Where each waits for a smaller version of the same transaction. The same for all of one form. */
+  /**
+   * Where each waits for a smaller version of the same transaction. The same for all of one form. None where they are of
+   * several callers: each is by itself then, and a pass looks at it.
+   */
   readonly behind: readonly (ResourceName | null)[];
   readonly notifies: boolean;
 }
