@@ -3,6 +3,7 @@
  * NOTIFY costs two thirds of the throughput: it is sent after the commit and coalesced, or goes with one now and then.
  */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { monotonicMs } from "../executors/monotonic.ts";
 import type { Database } from "../store/database.ts";
 import { type Listener, listen } from "../store/listen.ts";
@@ -106,6 +107,8 @@ function createHints(db: Database): Hints {
   const flush = async (): Promise<void> => {
     timer = null;
     sentAtMs = monotonicMs();
+    // Whoever has just enqueued and goes on with more finds the connection that he has given back.
+    await nextTurn();
     const channels = [...unsent];
     unsent.clear();
     // Lost with a broken connection; the other side polls.
