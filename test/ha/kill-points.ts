@@ -34,6 +34,7 @@ export const ACTS = {
   "a refusal of a late version": { statement: "refuseTaskRuns" },
   "a demotion": { statement: "demoteTaskRuns" },
   "a claim": { statement: "claimTaskRuns" },
+  "a claim of few": { statement: "claimFew" },
   "a settlement": { statement: "settleTaskRuns" },
   "a settlement of successes": { statement: "succeedTaskRuns" },
   "a hand-off": { statement: "handOff" },

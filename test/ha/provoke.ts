@@ -100,6 +100,7 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
   "a refusal of a late version": { who: "anyone", by: refuseLate },
   "a demotion": acts(demoteCrowd),
   "a claim": busy("one"),
+  "a claim of few": busy("one"),
   "a settlement": busy("one"),
   "a settlement of successes": {
     who: "anyone",

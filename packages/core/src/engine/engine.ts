@@ -6,6 +6,7 @@ import { monotonicMs } from "../executors/monotonic.ts";
 import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import type { Pool } from "../store/database.ts";
 import { carrierLoop } from "./carrier-loop.ts";
+import { ClaimPace } from "./claim-pace.ts";
 import { type InstanceHealth, keepHealth } from "./health.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import type { Loop } from "./loop.ts";
@@ -55,6 +56,7 @@ export interface EngineParts extends EngineDeps {
   readonly settler: Settler;
   readonly logs: LogWriter;
   readonly processes: Processes;
+  readonly pace: ClaimPace;
   readonly wake: (loop: LoopName) => void;
   readonly onPassed: (loop: string, tookMs: number) => void;
   readonly onError: (error: unknown, loop: string) => void;
@@ -84,6 +86,7 @@ export function createEngine(deps: EngineDeps): Engine {
     settler,
     logs,
     processes,
+    pace: new ClaimPace(),
     wake,
     onPassed,
     onError,

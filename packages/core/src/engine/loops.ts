@@ -90,13 +90,14 @@ function tellPromotions(emit: Emit, { promoted, demoted, failed, refused, unrefu
 }
 
 export function claimerLoop(parts: EngineParts): Loop {
-  const { pool, settings, executors, memberships, wake, onPassed, onError } = parts;
+  const { pool, settings, executors, memberships, pace, wake, onPassed, onError } = parts;
   const kinds = [...executors.keys()];
   const front = new ClaimFront();
   return createLoop({
     name: "claimer",
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
+      pace.begin();
       const life = memberships.current;
       if (life === null || !memberships.mayClaim) return "rest";
       const { instanceId, held, lease } = life;
@@ -110,6 +111,7 @@ export function claimerLoop(parts: EngineParts): Loop {
         slots,
         batchSize: atMost,
         front,
+        pace,
         held,
         // What comes while the instance leaves is not started: it goes back unharmed.
         isTrusted: () => lease.isTrusted() && memberships.mayClaim,
@@ -118,10 +120,12 @@ export function claimerLoop(parts: EngineParts): Loop {
       beginExecutions(parts, life, claimed);
       // Of their runs fewer are AVAILABLE now, and others may have waited for that.
       if (claimed.some(({ claim }) => claim.runId !== null)) wake("promoter");
-      if (held.freeSlots(slots) < 1) return "rest";
+      if (pace.tookAll || held.freeSlots(slots) < 1) return "rest";
       if (claimed.length >= atMost || isBounded) return { againInMs: 0 };
       // Rows that another instance was looking at were skipped, and it may have left some of them.
-      return (await isAnyReady(pool, kinds)) ? { againInMs: 5 + Math.random() * 20 } : "rest";
+      if (await isAnyReady(pool, kinds)) return { againInMs: 5 + Math.random() * 20 };
+      pace.foundNothing();
+      return "rest";
     },
     onPassed,
     onError,
@@ -182,7 +186,7 @@ export function settlerLoop(parts: EngineParts): Loop {
 
 function oneSettlerLoop(
   name: string,
-  { settings, settler, wakeups, wake, onPassed, onError }: EngineParts,
+  { settings, settler, pace, wakeups, wake, onPassed, onError }: EngineParts,
 ): Loop {
   return createLoop({
     name,
@@ -191,7 +195,7 @@ function oneSettlerLoop(
       // Whatever ends in this turn of the event loop is recorded together.
       await nextTurn();
       const { left, freesSlots, opensGates, handsOff, letGo } = await settler.settleOnce();
-      if (freesSlots) wake("claimer");
+      if (freesSlots && !pace.tookAll) wake("claimer");
       if (opensGates) wakeups.send("signalbox_gate");
       if (handsOff) wakeups.send("signalbox_ready");
       if (letGo) wake("poller");
