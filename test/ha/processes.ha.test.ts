@@ -10,7 +10,7 @@ import { type Cluster, createCluster } from "./cluster.ts";
 import type { Instance } from "./instance.ts";
 import { INSTANCE_SETTINGS } from "./instance-messages.ts";
 import { type OwnPostgres, startOwnPostgres } from "./own-postgres.ts";
-import { processesOf } from "./task-processes.ts";
+import { processesOf, wardenOf } from "./task-processes.ts";
 import { until } from "./until.ts";
 
 const { leaseMs } = INSTANCE_SETTINGS;
@@ -87,14 +87,16 @@ async function goneWithin(taskRunIds: readonly string[]): Promise<{ readonly lea
 it("leaves no process behind when the instance is killed, long before its lease ends", async () => {
   const instance = await cluster.add();
   const taskRunIds = await startedOn(instance);
-  const [{ parentPid: warden } = { parentPid: 0 }] = processesOf(taskRunIds);
+  const [{ parentPid } = { parentPid: 0 }] = processesOf(taskRunIds);
+  const warden = wardenOf(parentPid);
 
   await instance.kill();
 
   const { leaseLeftMs } = await goneWithin(taskRunIds);
   // The end of the instance is enough: the deadline of the lease would come later.
   expect(leaseLeftMs).toBeGreaterThan(leaseMs / 4);
-  await until("the warden is gone too", () => !existsSync(`/proc/${warden}`), { withinMs: WITHIN_MS });
+  for (const pid of [warden, parentPid])
+    await until("the warden is gone too", () => !existsSync(`/proc/${pid}`), { withinMs: WITHIN_MS });
 });
 
 it("takes over at once on the same host when the instance was killed, but not before its processes have ended", async () => {
@@ -150,7 +152,8 @@ it("lets a process live for longer than a lease after somebody removed its folde
   const instance = await cluster.add();
   const [first = ""] = await enqueue({ shell: `sleep ${(2 * leaseMs) / 1000}; echo SIGNALBOX_OUTPUT:1` });
   await until("it runs", () => processesOf([first]).length > 0, { withinMs: WITHIN_MS });
-  const [{ parentPid: warden } = { parentPid: 0 }] = processesOf([first]);
+  const [{ parentPid } = { parentPid: 0 }] = processesOf([first]);
+  const warden = wardenOf(parentPid);
   const [, folder = ""] =
     /\0(\/[^\0]*signalbox-[^\0/]+)\0/.exec(readFileSync(`/proc/${warden}/cmdline`, "utf8")) ?? [];
 
@@ -164,7 +167,7 @@ it("lets a process live for longer than a lease after somebody removed its folde
 
   await until("both are DONE", async () => (await outcomes("SUCCEEDED")) === 2, { withinMs: WITHIN_MS });
   expect((await scheduler.get(first)).output).toBe(1);
-  expect((await scheduler.get(next)).output).not.toBe(warden);
+  expect((await scheduler.get(next)).output).not.toBe(parentPid);
   expect(instance.count("instance.fenced")).toBe(0);
   await until("the first warden is gone", () => !existsSync(`/proc/${warden}`), { withinMs: WITHIN_MS });
 });
@@ -185,7 +188,7 @@ it("ends processes while the database is away for longer than a lease", async ()
 it("refuses the result of a process that ended well after its lease was lost", async () => {
   const instance = await cluster.add();
   const [taskRunId = ""] = await enqueue({ shell: "sleep 1; echo SIGNALBOX_OUTPUT:1" });
-  const [{ parentPid: warden }] = await until(
+  const [{ parentPid }] = await until(
     "it runs",
     () => {
       const [first] = processesOf([taskRunId]);
@@ -194,13 +197,14 @@ it("refuses the result of a process that ended well after its lease was lost", a
     { withinMs: WITHIN_MS },
   );
   // The whole machine stands still but for the process itself.
-  process.kill(warden, "SIGSTOP");
+  const wardens = [parentPid, wardenOf(parentPid)];
+  for (const pid of wardens) process.kill(pid, "SIGSTOP");
   instance.freeze();
   await until("the process has ended", () => processesOf([taskRunId]).length === 0, { withinMs: WITHIN_MS });
   await cluster.add();
   await until("it was rescued", async () => (await outcomes("LEASE_LOST")) === 1, { withinMs: WITHIN_MS });
 
-  process.kill(warden, "SIGCONT");
+  for (const pid of wardens) process.kill(pid, "SIGCONT");
   instance.wake();
 
   await until("the next attempt is DONE", async () => (await outcomes("SUCCEEDED")) === 1, {

@@ -7,6 +7,17 @@ export interface TaskProcess {
   readonly parentPid: number;
 }
 
+/** The warden of one whose parent this is: the parent itself, or who started it where another one forks for the warden. */
+export function wardenOf(parentPid: number): number {
+  const isForker = readFileSync(`/proc/${parentPid}/cmdline`, "latin1").includes("/forker.pl\0");
+  return isForker ? parentOf(parentPid) : parentPid;
+}
+
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+}
+
 /** Those that live. One that has ended and is not yet collected by its parent has no environment any more. */
 export function processesOf(taskRunIds: readonly string[]): readonly TaskProcess[] {
   return readdirSync("/proc")
@@ -15,9 +26,7 @@ export function processesOf(taskRunIds: readonly string[]): readonly TaskProcess
       try {
         const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
         if (!taskRunIds.some((id) => environment.includes(`SIGNALBOX_TASK_RUN_ID=${id}`))) return [];
-        const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-        const [, parentPid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-        return [{ pid: Number(pid), parentPid: Number(parentPid) }];
+        return [{ pid: Number(pid), parentPid: parentOf(Number(pid)) }];
       } catch {
         return []; // It has ended in this very moment, or is somebody else's.
       }

@@ -1,12 +1,12 @@
 /**
- * Stands for an instance in a process of its own: starts one process with a child under a lease of so many ms, says both
+ * Stands for an instance in a process of its own: `warden-host.ts <leaseMs> [<perl>]` starts one process with a child, says both
  * pids, and stays. Nobody beats.
  */
 
 import { monotonicMs } from "../src/executors/monotonic.ts";
 import { createProcesses } from "../src/executors/process/processes.ts";
 
-const host = createProcesses().of({
+const host = createProcesses(undefined, process.argv[3]).of({
   lease: {
     life: "one",
     leaseMs: Number(process.argv[2]),

@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
+import { wardenOf } from "../../../test/warden-of.ts";
 import type { ManualScheduler } from "../../testing/manual-scheduler.ts";
 import { defineTask, type TaskDefinition, type TaskOptions } from "../define-task.ts";
 import { monotonicMs } from "../monotonic.ts";
 import { defineProcess } from "./define-process.ts";
 import { createProcesses, type ProcessTerms } from "./processes.ts";
-import { childrenOf, livingGroups } from "./system-processes.ts";
+import { livingGroups } from "./system-processes.ts";
 
 const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
@@ -48,12 +49,6 @@ async function startedBy(scheduler: ManualScheduler, taskRunId: string): Promise
     return said.includes("\n");
   });
   return Number(said);
-}
-
-function wardenOf(group: number): number {
-  const warden = childrenOf(process.pid).find((pid) => childrenOf(pid).includes(group));
-  if (warden === undefined) throw new Error(`Nobody started ${group}`);
-  return warden;
 }
 
 /** Without a database: what is told of ends is kept. */

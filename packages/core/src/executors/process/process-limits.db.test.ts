@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, inject, it } from "vitest";
 import { openFixture } from "../../../test/fixture.ts";
 import { waitUntil } from "../../../test/wait-until.ts";
+import { wardenOf } from "../../../test/warden-of.ts";
 import { monotonicMs } from "../monotonic.ts";
 import { defineProcess } from "./define-process.ts";
 import { PATIENCE } from "./frozen-watch.ts";
 import { createProcesses } from "./processes.ts";
-import { childrenOf, livingGroups } from "./system-processes.ts";
+import { livingGroups } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
 import { BEAT_SOCKET, OUTPUT_SOCKET } from "./warden-messages.ts";
 
@@ -104,10 +105,6 @@ it("ends a warden too that is frozen when a process has ended by itself", async 
   expect(because).toEqual(["warden_lost"]);
   await processes.close();
 });
-
-function wardenOf(group: number): number {
-  return childrenOf(process.pid).find((pid) => childrenOf(pid).includes(group)) ?? 0;
-}
 
 it("says why there is no warden where the system does not start one, and leaves nothing behind", async () => {
   const folder = await mkdtemp(join(tmpdir(), "no-program-"));

@@ -48,7 +48,7 @@ export interface ExecutionProcesses extends ProcessHost {
 /** From TERM to KILL, for what outlived the execution that started it. */
 export const LEFT_BEHIND_GRACE_MS = 1_000;
 
-export function createProcesses(patience?: Patience): Processes {
+export function createProcesses(patience?: Patience, perl?: string): Processes {
   let current: Promise<Warden> | null = null;
   let isClosed = false;
   const begin = (): Promise<Warden> => {
@@ -56,7 +56,7 @@ export function createProcesses(patience?: Patience): Processes {
       if (current === opening) current = null;
     };
     const opening: Promise<Warden> = makeWardenFolder().then(
-      async (folder) => await openWarden(folder, forget, patience),
+      async (folder) => await openWarden(folder, forget, patience, perl),
     );
     opening.catch(forget);
     return opening;

@@ -28,16 +28,19 @@ describe.runIf(process.platform === "linux")("what a warden has started", () => 
     const group = await startGroup({ A: "1", [START_MARK]: "one", B: "2" });
     await startGroup({ [START_MARK]: "onerous", [`X${START_MARK}`]: "one" });
 
-    const { found } = lookForStarts(new Set(["one", "two"]), "");
+    const { found } = lookForStarts(new Set(["one", "two"]), new Set());
     expect(found).toContainEqual({ id: "one", groupId: group });
     expect(new Set(found.map(({ groupId }) => groupId))).toEqual(new Set([group]));
   });
 
-  it("is found by the command line of the warden as long as it has no other", async () => {
+  it("is found by the command line of who forked it as long as it has no other", async () => {
     const group = await startGroup({});
     const command = readFileSync(`/proc/${group}/cmdline`, "utf8");
 
-    expect(lookForStarts(new Set(["one"]), command).found).toContainEqual({ id: null, groupId: group });
-    expect(lookForStarts(new Set(["one"]), "sleep").found).toEqual([]);
+    expect(lookForStarts(new Set(["one"]), new Set(["x", command])).found).toContainEqual({
+      id: null,
+      groupId: group,
+    });
+    expect(lookForStarts(new Set(["one"]), new Set(["sleep"])).found).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Finds what a warden has started and not told of: by the mark of its start in the environment, which everything that it
- * starts inherits, or by the command line of the warden, which a child has until it becomes a program of its own.
+ * starts inherits, or by the command line of who forked it, which a child has until it becomes a program of its own.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -21,11 +21,11 @@ export interface Look {
   readonly isSure: boolean;
 }
 
-export function lookForStarts(ids: ReadonlySet<string>, wardenCommand: string): Look {
+export function lookForStarts(ids: ReadonlySet<string>, forkers: ReadonlySet<string>): Look {
   try {
     const seen = readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
-      .map((pid) => see(pid, ids, wardenCommand));
+      .map((pid) => see(pid, ids, forkers));
     return {
       found: seen.filter((each) => each !== null && each !== "unclear"),
       isSure: !seen.includes("unclear"),
@@ -36,7 +36,11 @@ export function lookForStarts(ids: ReadonlySet<string>, wardenCommand: string): 
   }
 }
 
-function see(pid: string, ids: ReadonlySet<string>, wardenCommand: string): FoundStart | "unclear" | null {
+function see(
+  pid: string,
+  ids: ReadonlySet<string>,
+  forkers: ReadonlySet<string>,
+): FoundStart | "unclear" | null {
   try {
     const stat = statOf(pid);
     // Gone before it was looked at: it may have left a child that was not there yet when all were counted.
@@ -46,7 +50,7 @@ function see(pid: string, ids: ReadonlySet<string>, wardenCommand: string): Foun
     // Before the environment, which is there later: without a command line it is just becoming a program.
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
     if (command === "") return "unclear";
-    if (command === wardenCommand) return { id: null, groupId };
+    if (forkers.has(command)) return { id: null, groupId };
     const id = markIn(readFileSync(`/proc/${pid}/environ`, "utf8"));
     return id !== null && ids.has(id) ? { id, groupId } : null;
   } catch (error) {

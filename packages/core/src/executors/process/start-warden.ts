@@ -8,7 +8,7 @@ import { lastWordsFile } from "./warden-folder.ts";
  * Starts the warden from this package: `.js` from the build, `.ts` from the sources through tsx. In a session of its
  * own, so that a Ctrl-C in the terminal does not reach it, and without any environment: its children could read it.
  */
-export async function startWarden(folder: string): Promise<ChildProcess> {
+export async function startWarden(folder: string, perl: string): Promise<ChildProcess> {
   const fromSources = import.meta.url.endsWith(".ts");
   const file = fileURLToPath(new URL(`./warden.${fromSources ? "ts" : "js"}`, import.meta.url));
   const loader = fromSources ? [`--import=${import.meta.resolve("tsx")}`] : [];
@@ -16,7 +16,7 @@ export async function startWarden(folder: string): Promise<ChildProcess> {
   const sign = mark === null ? [] : [wardenSign(mark.process)];
   const lastWords = openSync(lastWordsFile(folder), "w", 0o600);
   try {
-    const warden = spawn(process.execPath, [...loader, file, folder, ...sign], {
+    const warden = spawn(process.execPath, [...loader, file, folder, perl, ...sign], {
       cwd: "/",
       env: {},
       detached: true,

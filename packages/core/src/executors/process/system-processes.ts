@@ -47,6 +47,11 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
+/** As the system shows it. */
+export function commandLine(args: readonly string[]): string {
+  return args.map((argument) => `${argument}\0`).join("");
+}
+
 /** Its children first, each with its group: it may not have come to tell of one of them. */
 export function killWithChildren(parent: ChildProcess): void {
   for (const pid of parent.pid === undefined ? [] : childrenOf(parent.pid)) signalGroup(pid, "SIGKILL");

@@ -8,8 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitUntil } from "../../../test/wait-until.ts";
+import { wardenOf } from "../../../test/warden-of.ts";
 import { monotonicMs } from "../monotonic.ts";
-import { childrenOf, livingGroups } from "./system-processes.ts";
+import { livingGroups } from "./system-processes.ts";
 import { openWarden } from "./warden-client.ts";
 import { OUTPUT_SOCKET } from "./warden-messages.ts";
 
@@ -26,7 +27,7 @@ it("gives nothing of what a process printed before it has said that the process 
     return pid;
   };
   const first = await start("first", ["sleep", "100"]);
-  const wardenPid = childrenOf(process.pid).find((pid) => childrenOf(pid).includes(first)) ?? 0;
+  const wardenPid = wardenOf(first);
 
   // It cannot say that it has started anything, and the output is there all the same.
   process.kill(wardenPid, "SIGSTOP");
@@ -54,7 +55,7 @@ it.runIf(process.platform === "linux")(
       return (await warden.start(id, { ...spec, onOutput: () => {} }, watch)).pid;
     };
     const first = await start("first");
-    const wardenPid = childrenOf(process.pid).find((pid) => childrenOf(pid).includes(first)) ?? 0;
+    const wardenPid = wardenOf(first);
     process.kill(wardenPid, "SIGSTOP");
 
     const second = start("second");

@@ -7,11 +7,12 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { endOrphans } from "./end-orphans.ts";
+import { forkerCommand, PERL } from "./fork-by-perl.ts";
 import { type FrozenWatch, PATIENCE, type Patience, watchForFrozen } from "./frozen-watch.ts";
 import { type ProcessSpec, type RunningProcess, WardenLostError } from "./running-process.ts";
 import { START_MARK } from "./start-mark.ts";
 import { startWarden } from "./start-warden.ts";
-import { killWithChildren } from "./system-processes.ts";
+import { commandLine, killWithChildren, signalGroup } from "./system-processes.ts";
 import { type Child, finish, newChild, readOutput, withResolvers } from "./warden-child.ts";
 import { lastWordsIn } from "./warden-folder.ts";
 import {
@@ -45,9 +46,10 @@ export async function openWarden(
   folder: string,
   onLost: () => void,
   patience: Patience = PATIENCE,
+  perl: string = PERL,
 ): Promise<Warden> {
   const children = new Map<string, Child>();
-  const { server, warden } = await startOrTidyUp(folder, children);
+  const { server, warden } = await startOrTidyUp(folder, perl, children);
   const lifeline = warden.stdio[LIFELINE_FD] as Socket;
   const send = sayTogether<ToWarden>((text) => void lifeline.write(text));
   const ready = withResolvers<void>();
@@ -57,10 +59,7 @@ export async function openWarden(
       frozen.end();
       server.close();
       onLost();
-      // It removes its folder itself, unless it was killed.
-      endOrphans(children, commandOf(warden))
-        .then(async () => await remove(folder))
-        .then(resolve, resolve);
+      endLeftBy(warden, children, perl, folder).then(resolve, resolve);
     };
     warden.once("exit", (code, signal) => lose(lastWordsIn(folder) || `It ended with ${signal ?? code}`));
   });
@@ -122,12 +121,13 @@ async function endsOf(children: ReadonlyMap<string, Child>): Promise<void> {
 
 async function startOrTidyUp(
   folder: string,
+  perl: string,
   children: ReadonlyMap<string, Child>,
 ): Promise<{ readonly server: Server; readonly warden: ChildProcess }> {
   let server: Server | null = null;
   try {
     server = await listen(join(folder, OUTPUT_SOCKET), children);
-    return { server, warden: await startWarden(folder) };
+    return { server, warden: await startWarden(folder, perl) };
   } catch (error) {
     server?.close();
     await remove(folder);
@@ -139,9 +139,17 @@ async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** As the system shows it. */
-function commandOf({ spawnargs }: ChildProcess): string {
-  return spawnargs.map((argument) => `${argument}\0`).join("");
+async function endLeftBy(
+  { pid, spawnargs }: ChildProcess,
+  children: Map<string, Child>,
+  perl: string,
+  folder: string,
+): Promise<void> {
+  // Who forks for it is of its group, and must not begin any more what it was asked for.
+  if (pid !== undefined) signalGroup(pid, "SIGKILL");
+  await endOrphans(children, new Set([spawnargs, forkerCommand(perl, folder)].map(commandLine)));
+  // It removes its folder itself, unless it was killed.
+  await remove(folder);
 }
 
 function notStarted(why: string): Error {

@@ -3,18 +3,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { waitUntil } from "../../../test/wait-until.ts";
+import { PERL } from "./fork-by-perl.ts";
 
 let host: ChildProcess | null = null;
 /** The process that was started, and its child. */
 let pids: readonly number[] = [];
 
 /** Answers when the host has started its process. */
-async function startHost(leaseMs: number): Promise<ChildProcess> {
+async function startHost(leaseMs: number, perl: string): Promise<ChildProcess> {
   const file = fileURLToPath(new URL("../../../test/warden-host.ts", import.meta.url));
   const loader = [`--import=${import.meta.resolve("tsx")}`, "--conditions=source"];
-  host = spawn(process.execPath, [...loader, file, String(leaseMs)], {
+  host = spawn(process.execPath, [...loader, file, String(leaseMs), perl], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [said] = (await once(host.stdout ?? host, "data")) as [Buffer];
@@ -38,17 +39,19 @@ afterEach(() => {
   for (const pid of alive()) process.kill(pid, "SIGKILL");
 });
 
-it("ends the processes of an instance that was killed, long before its lease ends", async () => {
-  const instance = await startHost(3_600_000);
+describe.each([PERL, "/no-such-program"])("a warden for which %s forks, where there is that", (perl) => {
+  it("ends the processes of an instance that was killed, long before its lease ends", async () => {
+    const instance = await startHost(3_600_000, perl);
 
-  instance.kill("SIGKILL");
+    instance.kill("SIGKILL");
 
-  await waitUntil("nothing of them is left", () => alive().length === 0);
-});
+    await waitUntil("nothing of them is left", () => alive().length === 0);
+  });
 
-it("ends the processes of an instance whose lease nobody renews, while that one still lives", async () => {
-  const instance = await startHost(2_000);
+  it("ends the processes of an instance whose lease nobody renews, while that one still lives", async () => {
+    const instance = await startHost(2_000, perl);
 
-  await waitUntil("nothing of them is left", () => alive().length === 0);
-  expect(instance.exitCode).toBeNull();
+    await waitUntil("nothing of them is left", () => alive().length === 0);
+    expect(instance.exitCode).toBeNull();
+  });
 });

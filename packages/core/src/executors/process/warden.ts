@@ -4,20 +4,21 @@
  * its goodwill: an instance that is killed, frozen or blocked leaves nothing running. Knows nothing of the database.
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
-import { connect, createServer, Socket } from "node:net";
+import { existsSync, rmSync } from "node:fs";
+import { createServer, Socket } from "node:net";
 import { join } from "node:path";
 import { monotonicMs } from "../monotonic.ts";
+import { endLeftBehind } from "./end-left-behind.ts";
+import { forkerCommand } from "./fork-by-perl.ts";
 import { isTooLate, nextAct, type WatchedGroup } from "./group-watch.ts";
+import { openForker } from "./open-forker.ts";
 import type { ProcessEnd } from "./running-process.ts";
-import { livingGroups, signalGroup, startTimeOf } from "./system-processes.ts";
+import { commandLine, livingGroups, signalGroup } from "./system-processes.ts";
 import {
   BEAT_SOCKET,
   type FromWarden,
   type LeaseBeat,
   LIFELINE_FD,
-  OUTPUT_SOCKET,
   readLines,
   type StartMessage,
   sayTogether,
@@ -27,9 +28,11 @@ import {
 
 interface Group extends WatchedGroup {
   readonly id: string;
-  readonly pid: number;
   readonly life: string;
+  /** Null as long as nobody has said that it was forked. */
+  pid: number | null;
   graceMs: number;
+  isToEnd: boolean;
   termSentAtMs: number | null;
   killSent: boolean;
   exit: Pick<ProcessEnd, "exitCode" | "signal" | "told"> | null;
@@ -42,10 +45,12 @@ const LOOK_AGAIN_MS = 100;
 /** Nobody waits for what an instance left behind, and somebody may soon begin it anew. */
 const ORPHAN_GRACE_MS = 1_000;
 
-const [, , folder = ""] = process.argv;
+const [, , folder = "", perl = ""] = process.argv;
+const forker = openForker(folder, perl, endWithForker);
 const leases = new Map<string, LeaseBeat>();
 const groups = new Map<string, Group>();
 let instanceGone = false;
+let forkerGone = false;
 let timer: NodeJS.Timeout | null = null;
 let lookingSoon: NodeJS.Immediate | undefined;
 
@@ -58,7 +63,7 @@ process.on("uncaughtException", (error) => {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-  timer ??= setTimeout(look, LOOK_AGAIN_MS);
+  timer ??= setTimeout(lookSoon, LOOK_AGAIN_MS);
 });
 
 // Nobody reads its stacks, and that a group is gone the system says with an error.
@@ -81,21 +86,23 @@ createServer((socket) =>
     .on("data", readLines(learn))
     .on("error", () => {}),
 )
-  .listen(join(folder, BEAT_SOCKET), () => tell({ kind: "ready" }))
+  .listen(join(folder, BEAT_SOCKET), () => void forker.then(() => tell({ kind: "ready" })))
   .unref();
 
 function obey(message: ToWarden): void {
-  if (message.kind === "ask") return tell({ kind: "ready" });
-  if (message.kind === "start") {
+  if (message.kind === "ask") {
+    // Who cannot fork is of no more use than who is not there.
+    void forker.then(async ({ answers }) => await answers()).then(() => tell({ kind: "ready" }));
+  } else if (message.kind === "start") {
     learn(message.lease);
     void begin(message);
-    return;
+  } else {
+    const group = groups.get(message.id);
+    if (group === undefined) return;
+    group.graceMs = message.graceMs;
+    group.isToEnd = true;
+    lookSoon();
   }
-  const group = groups.get(message.id);
-  if (group === undefined) return;
-  group.graceMs = message.graceMs;
-  terminate(group);
-  lookSoon();
 }
 
 /** Beats come by two ways; the newest counts. */
@@ -105,19 +112,55 @@ function learn(beat: LeaseBeat): void {
 }
 
 async function begin(start: StartMessage): Promise<void> {
+  // Then nobody answers any more, and the instance takes it for lost when this one has gone.
+  if (forkerGone) return;
   const { id } = start;
-  let outputs: readonly Socket[] = [];
+  const group = watch(start);
   try {
-    outputs = await Promise.all([openOutput(id, "stdout"), openOutput(id, "stderr")]);
-    const child = spawnGroup(start, outputs);
-    const pid = await pidOf(child);
-    watch(child, pid, start);
+    const { begin: fork } = await forker;
+    const { pid, startTime, exited } = await fork(start, {
+      requireWanted: () => requireWanted(start),
+      onForked: (child) => {
+        group.pid = child;
+      },
+    });
+    group.pid = pid;
+    tell({ kind: "started", id, pid, startTime });
+    // What it was sent before it was a program, or led its group, it may not have heard.
+    if (group.killSent) signalGroup(pid, "SIGKILL");
+    else if (group.termSentAtMs !== null) sendTerm(pid);
+    void exited.then((exit) => {
+      group.exit = { ...exit, told: group.termSentAtMs !== null };
+      lookSoon();
+    });
   } catch (error) {
+    groups.delete(id);
     tell({ kind: "not_started", id, message: whyNot(error, start) });
-  } finally {
-    // The child has its own copy of each; ours would keep them open.
-    for (const output of outputs) output.destroy();
   }
+  lookSoon();
+}
+
+function watch({ id, lease, graceMs, deadline }: StartMessage): Group {
+  const group: Group = {
+    id,
+    life: lease.life,
+    pid: null,
+    graceMs,
+    deadlineAtMs: deadline?.atMs ?? Number.POSITIVE_INFINITY,
+    deadlineGraceMs: deadline?.graceMs ?? graceMs,
+    isToEnd: false,
+    termSentAtMs: null,
+    killSent: false,
+    exit: null,
+    because: null,
+  };
+  groups.set(id, group);
+  return group;
+}
+
+function requireWanted({ lease }: StartMessage): void {
+  if (instanceGone) throw new Error("The instance is gone");
+  if (isTooLate(leases.get(lease.life) ?? lease, monotonicMs())) throw new Error("The lease is about to end");
 }
 
 function whyNot(error: unknown, { cwd }: StartMessage): string {
@@ -126,68 +169,22 @@ function whyNot(error: unknown, { cwd }: StartMessage): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A direct way from the child to the instance: what it prints does not pass through here. */
-async function openOutput(id: string, stream: "stdout" | "stderr"): Promise<Socket> {
-  return await new Promise((resolve, reject) => {
-    const socket = connect(join(folder, OUTPUT_SOCKET));
-    socket.once("error", reject);
-    socket.write(`${id} ${stream}\n`, () => resolve(socket));
-  });
-}
-
-function spawnGroup(
-  { argv, cwd, env, stdinFile, lease }: StartMessage,
-  outputs: readonly Socket[],
-): ChildProcess {
-  if (instanceGone) throw new Error("The instance is gone");
-  if (isTooLate(leases.get(lease.life) ?? lease, monotonicMs())) throw new Error("The lease is about to end");
-  const [command = "", ...args] = argv;
-  const stdin = stdinFile === null ? null : openSync(stdinFile, "r");
-  try {
-    return spawn(command, args, { cwd, env, detached: true, stdio: [stdin ?? "ignore", ...outputs] });
-  } finally {
-    if (stdin !== null) closeSync(stdin);
-  }
-}
-
-/** Known at once where it was started; otherwise the reason comes as an event. */
-async function pidOf(child: ChildProcess): Promise<number> {
-  if (child.pid !== undefined) return child.pid;
-  return await new Promise((_, reject) => child.once("error", reject));
-}
-
-function watch(child: ChildProcess, pid: number, { id, lease, graceMs, deadline }: StartMessage): void {
-  const group: Group = {
-    id,
-    pid,
-    life: lease.life,
-    graceMs,
-    deadlineAtMs: deadline?.atMs ?? Number.POSITIVE_INFINITY,
-    deadlineGraceMs: deadline?.graceMs ?? graceMs,
-    termSentAtMs: null,
-    killSent: false,
-    exit: null,
-    because: null,
-  };
-  groups.set(id, group);
-  child.once("error", () => {});
-  child.once("exit", (exitCode, signal) => {
-    group.exit = { exitCode, signal, told: group.termSentAtMs !== null };
-    lookSoon();
-  });
-  tell({ kind: "started", id, pid, startTime: startTimeOf(pid) });
-  lookSoon();
-}
-
 function terminate(group: Group): void {
   if (group.termSentAtMs !== null) return;
   group.termSentAtMs = monotonicMs();
-  signalGroup(group.pid, "SIGTERM");
-  // One that is stopped hears nothing else.
-  signalGroup(group.pid, "SIGCONT");
+  if (group.pid !== null) sendTerm(group.pid);
 }
 
-/** Once for all that begins and ends in one turn. */
+function sendTerm(groupId: number): void {
+  signalGroup(groupId, "SIGTERM");
+  // One that is stopped hears nothing else.
+  signalGroup(groupId, "SIGCONT");
+}
+
+/**
+ * Once for all that begins and ends in one turn, and after everything that lies ready was read: the id of a process that the
+ * forker has collected while this one stood still may be somebody else's by now.
+ */
 function lookSoon(): void {
   lookingSoon ??= setImmediate(look);
 }
@@ -196,18 +193,19 @@ function lookSoon(): void {
 function look(): void {
   if (timer !== null) clearTimeout(timer);
   timer = null;
-  clearImmediate(lookingSoon);
   lookingSoon = undefined;
+  if (forkerGone) return;
   forgetEnded();
   const nowMs = monotonicMs();
   let nextAtMs = Number.POSITIVE_INFINITY;
   for (const group of groups.values()) {
+    if (group.isToEnd) terminate(group);
     const dueAtMs = act(group, nowMs);
     // Of a group that is about to end nobody tells; one has to look.
     const isEnding = group.termSentAtMs !== null || group.exit !== null;
     nextAtMs = Math.min(nextAtMs, dueAtMs, isEnding ? nowMs + LOOK_MS : Infinity);
   }
-  if (groups.size > 0) timer = setTimeout(look, Math.max(1, Math.ceil(nextAtMs - monotonicMs())));
+  if (groups.size > 0) timer = setTimeout(lookSoon, Math.max(1, Math.ceil(nextAtMs - monotonicMs())));
   else if (instanceGone) leave();
 }
 
@@ -218,6 +216,10 @@ function act(group: Group, nowMs: number): number {
   if (due.act === "term") {
     group.because = due.because;
     terminate(group);
+  } else if (group.pid === null) {
+    // Without a lease it must never begin. Else it is killed when it has.
+    if (instanceGone || isTooLate(leaseOf(group), nowMs)) void forker.then(({ kill }) => kill());
+    return nowMs + LOOK_MS;
   } else {
     group.killSent = true;
     signalGroup(group.pid, "SIGKILL");
@@ -234,12 +236,12 @@ function leaseOf({ life }: Group): LeaseBeat {
 /** The first process of a group is its task: what it left behind in the group has to go too. */
 function forgetEnded(): void {
   const exited = [...groups.values()].flatMap((group) =>
-    group.exit === null ? [] : [{ group, exit: group.exit }],
+    group.exit === null || group.pid === null ? [] : [{ group, pid: group.pid, exit: group.exit }],
   );
   if (exited.length === 0) return;
-  const living = livingGroups(exited.map(({ group }) => group.pid));
-  for (const { group, exit } of exited) {
-    if (living.has(group.pid)) {
+  const living = livingGroups(exited.map(({ pid }) => pid));
+  for (const { group, pid, exit } of exited) {
+    if (living.has(pid)) {
       terminate(group);
     } else {
       groups.delete(group.id);
@@ -257,9 +259,21 @@ function endAll(): void {
   instanceGone = true;
   for (const group of groups.values()) {
     group.graceMs = Math.min(group.graceMs, ORPHAN_GRACE_MS);
-    terminate(group);
+    group.isToEnd = true;
   }
-  look();
+  lookSoon();
+}
+
+/** Nobody collects what it had started, or tells what it was about to start. To the instance this is the end of the warden. */
+async function endWithForker(): Promise<void> {
+  forkerGone = true;
+  const all = [...groups.values()];
+  await endLeftBehind({
+    known: new Map(all.flatMap(({ id, pid }) => (pid === null ? [] : [[id, pid]]))),
+    unreported: new Set(all.flatMap(({ id, pid }) => (pid === null ? [id] : []))),
+    forkers: new Set([commandLine(forkerCommand(perl, folder))]),
+  });
+  leave();
 }
 
 function leave(): void {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { endUnreported } from "./end-orphans.ts";
+import { endUnreported } from "./end-left-behind.ts";
 import type { Look } from "./start-mark.ts";
 
 /** There is no such group: what is to be ended here is only found. */
