@@ -1,4 +1,4 @@
-/** What an instance, and its warden where it has one, takes of memory while many tasks are at work and do nothing. */
+/** What an instance, and its warden and forker where it has them, takes of memory while many tasks are at work and do nothing. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -12,7 +12,7 @@ const PATIENCE_MS = 60_000;
 const SETTLE_MS = 2_000;
 
 export interface MemoryRound extends Round {
-  /** Resident, instance and warden together, beside one task and beside many. */
+  /** Resident, instance, warden and forker together, beside one task and beside many. */
   readonly withOneKb: number;
   readonly withManyKb: number;
 }
@@ -47,12 +47,27 @@ export async function measureMemory(
   return { withOneKb, withManyKb, faults };
 }
 
-/** Of the process and of its children; not of theirs, which are what it runs. */
+/** Of the process, of its children and of who forks for them; not of others below, which are what it runs. */
 function residentKb(pid: number): number {
-  const family = readdirSync("/proc").filter(
-    (name) => name === String(pid) || (/^\d+$/.test(name) && fieldOf(name, "PPid") === pid),
-  );
+  const children = childrenOf(pid);
+  const family = [
+    String(pid),
+    ...children,
+    ...children.flatMap((child) => childrenOf(Number(child)).filter(isForker)),
+  ];
   return family.reduce((sum, name) => sum + fieldOf(name, "VmRSS"), 0);
+}
+
+function childrenOf(pid: number): readonly string[] {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && fieldOf(name, "PPid") === pid);
+}
+
+function isForker(pid: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("/forker.pl\0");
+  } catch {
+    return false;
+  }
 }
 
 /** NaN where there is none: it has ended in this very moment. */
