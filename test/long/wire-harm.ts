@@ -44,7 +44,8 @@ export const LOSE_CLAIM: Fault = [
   "answer to the COMMIT of a claim lost",
   async (rig, random) =>
     await lose(rig.cluster.wireOf(await pickRunning(rig, random)), {
-      name: "claimTaskRuns",
+      // An idle instance claims by the one, a busy one by the other.
+      name: random.pick(["claimTaskRuns", "claimFew"]),
       text: "nextval('signalbox.claim_no')",
     }),
 ];

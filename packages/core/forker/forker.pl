@@ -2,7 +2,7 @@
 # Small, so that a fork costs little; it decides nothing. It ends with the warden: when there is nobody to hear it.
 #
 # In: requests, each with its length (4 bytes) before it, its parts separated by NUL; an empty one asks whether it is there.
-# Out: a JSON text a line, as in `forker-messages.ts`.
+# Out: a JSON text a line, as `fork-by-perl.ts` reads it.
 
 use strict;
 use warnings;
