@@ -8,6 +8,7 @@ export interface PlanNode {
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
   readonly "Index Cond"?: string;
+  readonly "Scan Direction"?: string;
   readonly "Join Type"?: string;
   readonly "Subplan Name"?: string;
   readonly "CTE Name"?: string;

@@ -15,6 +15,7 @@ import { readRules } from "./rules/read.ts";
 import { listRuns, readRun } from "./runs/read.ts";
 import { BY_INDEX } from "./session.ts";
 import { listAttempts } from "./task-runs/attempts.ts";
+import { placeAtGate, placeAtResource } from "./task-runs/explain.ts";
 import { readExplained } from "./task-runs/explained.ts";
 import { listTaskRuns } from "./task-runs/read.ts";
 
@@ -86,6 +87,27 @@ it("the one that is asked about is found with all that is said of it by its keys
     "task_run_result_pkey",
   ]);
   expect(joins(nodes)).toEqual([]);
+});
+
+it("a place is counted from itself and from the end of its line, not over those that have left it at the front", async () => {
+  const place = { priority: 5, enqueuedUs: 1, taskRunId: asTaskRunId(RUN) };
+  const plans = await plansSentBy(box.pool("planner"), async (tx) => {
+    await placeAtResource(tx, "name 1", place);
+    await placeAtGate(tx, { blockedOn: "QUEUE_LIMIT", blockedKey: "key 1" }, place);
+  });
+
+  for (const [name, index] of [
+    ["placeAtResource", "line_pkey"],
+    ["placeAtGate", "waiting_parked"],
+  ] as const) {
+    const nodes = plans.get(name) ?? [];
+    const scans = nodes.filter((node) => node["Index Name"] !== undefined);
+    expect(scans.map((node) => [node["Index Name"], node["Scan Direction"]])).toEqual([
+      [index, "Backward"],
+      [index, "Backward"],
+    ]);
+    expect(nodes.map((node) => node["Node Type"])).not.toContain("Sort");
+  }
 });
 
 it("rules are read from the front of their indexes, and when they were changed by a look for each", async () => {

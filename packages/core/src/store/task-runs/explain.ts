@@ -92,6 +92,10 @@ export async function holdersOf(
   return rows.map(({ taskRunId }) => asTaskRunId(taskRunId));
 }
 
+/**
+ * Counted from the place towards the front, and from the end: the bound is soon reached there, while those that have left a line
+ * from its front are passed over until they are cleared away.
+ */
 export interface PlaceInLine {
   /** 1 is next. */
   readonly position: number;
@@ -112,10 +116,12 @@ export async function placeAtResource(
                              < (${place.priority}::smallint,
                                 to_timestamp(0) + ${place.enqueuedUs}::bigint * interval '1 microsecond',
                                 ${place.taskRunId}::uuid)
+                       ORDER BY priority DESC, enqueued_at DESC, task_run_id DESC
                        LIMIT ${COUNTED_AT_MOST}) AS ahead) AS ahead,
              (SELECT count(*)
                 FROM (SELECT FROM signalbox.line
                        WHERE name = ${name} AND task_run_id <> ${place.taskRunId}
+                       ORDER BY priority DESC, enqueued_at DESC, task_run_id DESC
                        LIMIT ${COUNTED_AT_MOST}) AS others) AS others
     `,
   );
@@ -138,12 +144,14 @@ export async function placeAtGate(
                              < (${place.priority}::smallint,
                                 to_timestamp(0) + ${place.enqueuedUs}::bigint * interval '1 microsecond',
                                 ${place.taskRunId}::uuid)
+                       ORDER BY priority DESC, enqueued_at DESC, task_run_id DESC
                        LIMIT ${COUNTED_AT_MOST}) AS ahead) AS ahead,
              (SELECT count(*)
                 FROM (SELECT FROM signalbox.waiting
                        WHERE blocked_on = ${blockedOn} AND blocked_key = ${blockedKey}
                          AND blocked_on NOT IN ('RUN_AT', 'VERSION_ORDER')
                          AND task_run_id <> ${place.taskRunId}
+                       ORDER BY priority DESC, enqueued_at DESC, task_run_id DESC
                        LIMIT ${COUNTED_AT_MOST}) AS others) AS others
     `,
   );
