@@ -2,14 +2,15 @@
 
 import { afterAll, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
-import { type PlanNode, plansSentBy, reads } from "../../test/query-plans.ts";
-import { asInstanceId } from "../domain/ids.ts";
+import { conditionsOf, type PlanNode, plansSentBy, reads } from "../../test/query-plans.ts";
+import { asInstanceId, asTaskRunId } from "../domain/ids.ts";
 import { promoteOnce } from "../engine/promoter.ts";
 import type { Pool } from "./database.ts";
 import { takeOutsideJobs } from "./outside-jobs/take.ts";
 import type { Statement } from "./sql.ts";
 import { listRunning } from "./task-runs/claim.ts";
 import { findOverdue } from "./task-runs/fail-overdue.ts";
+import { handOff } from "./task-runs/hand-off.ts";
 import { findLost } from "./task-runs/rescue.ts";
 
 const box = await openFixture(inject("adminUrl"));
@@ -67,4 +68,18 @@ it("a pass that looks for what nobody runs takes the first of it, without sortin
   const types = (plans.get("leaveReadyStray") ?? []).map((node) => node["Node Type"]);
   expect(types).toContain("LockRows");
   expect(types).not.toContain("Sort");
+});
+
+it("a resource is handed on by who held it and by its name, also where the server takes holds for none", async () => {
+  await box.query(`
+    INSERT INTO signalbox.hold (scope, slot, task_run_id)
+    SELECT 'resource:name ' || n, 0, gen_random_uuid() FROM generate_series(1, 3000) AS n;
+    UPDATE pg_class SET reltuples = 0, relpages = 100 WHERE oid = 'signalbox.hold'::regclass`);
+
+  const plan = (
+    await plansSentBy(box.pool("planner"), async (tx) => await handOff(tx, [asTaskRunId(INSTANCE)]))
+  ).get("handOff");
+
+  expect(conditionsOf(plan, "hold_of_task_run")).toEqual([expect.stringContaining("task_run_id = ANY")]);
+  expect(conditionsOf(plan, "hold_pkey")).toEqual([expect.stringContaining("scope = ")]);
 });

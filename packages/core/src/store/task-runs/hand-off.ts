@@ -44,7 +44,8 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
     WITH freed AS MATERIALIZED (
       SELECT scope, substr(scope, length('resource:') + 1) AS name
         FROM signalbox.hold
-       WHERE task_run_id = ANY (${ended}::uuid[]) AND slot = 0
+       -- Not slot = 0: while the server takes holds for few, it would go through all of them by that.
+       WHERE task_run_id = ANY (${ended}::uuid[]) AND slot IS NOT DISTINCT FROM 0
          AND left(scope, length('resource:')) = 'resource:'    -- not LIKE: it would go through the index of scopes
          AND reserved_for IS NULL                -- kept for a task since a loss: a pass decides
     ), next AS MATERIALIZED (
@@ -118,7 +119,8 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
     UPDATE signalbox.hold
        SET task_run_id = next.task_run_id, since = clock_timestamp()
       FROM next
-     WHERE hold.scope = next.scope AND hold.slot = 0
+     -- ANY (ARRAY[…]), for the same reason: so that each is looked up, and not all of them compared with each.
+     WHERE hold.scope = ANY (ARRAY[next.scope]) AND hold.slot IS NOT DISTINCT FROM 0
        AND next.task_run_id = ANY (ARRAY(SELECT id FROM promoted))
     RETURNING next.name, next.task_run_id AS "taskRunId", next.by_version AS "byVersion"
   `;
