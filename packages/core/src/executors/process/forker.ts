@@ -12,7 +12,7 @@ export interface Forker {
   readonly kill: () => void;
 }
 
-export interface BeginWatch {
+interface BeginWatch {
   /** Throws where it must not begin any more. Asked as late as can be. */
   readonly requireWanted: () => void;
   /** It is there, and may hang before it becomes its program: its input may be a pipe to which nobody writes. */
