@@ -164,6 +164,9 @@ describe("a version below one that is DONE on its resource", () => {
     );
     pause.resume();
     expect(await pass).toMatchObject({ refused: [], unrefused: expect.any(Error) });
+    // It says goodbye before it gives up the gate lock.
+    const dying = "SELECT FROM pg_stat_activity WHERE application_name = 'dying'";
+    await expect.poll(async () => await box.query(dying)).toEqual([]);
     expect(await scheduler.get(taskRunId)).toMatchObject({ status: "PENDING", blockedOn: "OUT_OF_ORDER" });
 
     await scheduler.promote();
