@@ -20,6 +20,8 @@ my $instance = pack_sockaddr_un("$folder/output");
 my %beginning;         # pid => [id, a pipe that ends when it has become its program, start time]
 my %running;           # pid => 1
 my ($heard, $unsaid) = ('', qq({"kind":"ready"}\n));
+my @asked;             # requests that are not begun yet
+my ($warden, $forker) = (getppid(), $$);
 
 # Functions, not 'IGNORE', which programs would inherit. Who ends everything at once must not end the watch before the watched.
 $SIG{$_} = sub { } for qw(TERM INT HUP CHLD);
@@ -33,23 +35,22 @@ while (1) {
     vec($ready, fileno($beginning{$_}[1]), 1) and tell_start($_) for keys %beginning;
     collect_ended();
     hear() if vec($ready, fileno(STDIN), 1);
-    begin_next();
+    # Nobody would watch over what begins after the warden has gone, though it was asked for before.
+    while (@asked && keys %beginning < MAX_BEGINNING) {
+        exit if getppid() != $warden;
+        begin(split /\0/, shift @asked, -1);
+    }
 }
 
 sub hear {
     my $count = sysread(STDIN, $heard, 65536, length $heard);
     return if !defined $count && $! == EINTR;
     exit if !$count;
-}
-
-sub begin_next {
-    while (length $heard >= 4 && keys %beginning < MAX_BEGINNING) {
-        my $length = unpack('N', $heard);
-        last if length $heard < 4 + $length;
+    while (length $heard >= 4 && length $heard >= 4 + (my $length = unpack('N', $heard))) {
         my $request = substr($heard, 4, $length);
         substr($heard, 0, 4 + $length, '');
-        if ($length == 0) { $unsaid .= qq({"kind":"ready"}\n) }
-        else              { begin(split /\0/, $request, -1) }
+        if   ($length == 0) { $unsaid .= qq({"kind":"ready"}\n) }
+        else                { push @asked, $request }
     }
 }
 
@@ -77,7 +78,8 @@ sub become {
     {
         %ENV = map { split /=/, $_, 2 } @rest;
         $at = 'spawn';
-        exec { $argv[0] } @argv;
+        # It may have hung until nobody watches over it any more.
+        exec { $argv[0] } @argv if getppid() == $forker;
     }
     syswrite($fail, "$at " . ($! + 0));
     _exit(1);

@@ -4,6 +4,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { getSystemErrorName } from "node:util";
 import type { Begun, Forker } from "./forker.ts";
@@ -11,6 +12,9 @@ import { readLines, type StartMessage } from "./warden-messages.ts";
 
 /** Never looked for along a PATH: whoever can write there could run anything as this user. */
 export const PERL = "/usr/bin/perl";
+
+/** One that has not answered by then does not do. */
+const BEGIN_MS = 5_000;
 
 const FILE = fileURLToPath(new URL("../../../forker/forker.pl", import.meta.url));
 
@@ -40,7 +44,7 @@ export function forkerCommand(perl: string, folder: string): readonly [string, .
   return [perl, FILE, folder];
 }
 
-/** Null where there is no Perl, or one that does not do. `onLost` is called when it has ended after it had begun. */
+/** Null where there is no Perl, or one that does not do: it ends, or says nothing. `onLost` is called when it has ended after it had begun. */
 export async function openPerlForker(
   perl: string,
   folder: string,
@@ -55,7 +59,11 @@ export async function openPerlForker(
     child.once("exit", () => resolve("gone"));
     child.once("error", () => resolve("gone"));
   });
-  if ((await Promise.race([talk.answered(), gone])) === "gone") return null;
+  const late = wait(BEGIN_MS, "gone" as const, { ref: false });
+  if ((await Promise.race([talk.answered(), gone, late])) === "gone") {
+    child.kill("SIGKILL");
+    return null;
+  }
   void gone.then(onLost);
   return {
     begin: async (start, { requireWanted, onForked }) => {
@@ -139,7 +147,7 @@ function nameOf(signal: number): NodeJS.Signals {
 /** In the words that `child_process` would have used. */
 function notStarted({ at, errno }: Extract<FromForker, { kind: "failed" }>, { argv }: StartMessage): Error {
   const what = at === "spawn" ? `spawn ${argv[0]}` : at;
-  return new Error(`${what} ${getSystemErrorName(-errno)}`);
+  return new Error(`${what} ${errno > 0 ? getSystemErrorName(-errno) : "failed"}`);
 }
 
 function partsOf({ id, cwd, stdinFile, argv, env }: StartMessage): readonly string[] {
@@ -148,7 +156,7 @@ function partsOf({ id, cwd, stdinFile, argv, env }: StartMessage): readonly stri
 }
 
 /** None of them has a NUL in it: the system could take none that has. */
-function framed(parts: readonly string[]): Buffer {
+export function framed(parts: readonly string[]): Buffer {
   const text = parts.join("\0");
   const bytes = Buffer.allocUnsafe(4 + Buffer.byteLength(text));
   bytes.writeUInt32BE(bytes.length - 4);

@@ -1,18 +1,21 @@
 /** Processes as they come out of either way to fork, and a forker that is killed or frozen. Without a database: only real processes. */
 
+import { spawn } from "node:child_process";
 import { existsSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { waitUntil } from "../../../test/wait-until.ts";
 import { parentOf, wardenOf } from "../../../test/warden-of.ts";
 import { monotonicMs } from "../monotonic.ts";
-import { PERL } from "./fork-by-perl.ts";
+import { forkerCommand, framed, PERL } from "./fork-by-perl.ts";
 import { PATIENCE, type Patience } from "./frozen-watch.ts";
 import { createProcesses, type ExecutionProcesses, type Processes, type ProcessTerms } from "./processes.ts";
 import type { ProcessEnd, ProcessSpec, RunningProcess } from "./running-process.ts";
 import { childrenOf, livingGroups, readStat } from "./system-processes.ts";
+import { OUTPUT_SOCKET } from "./warden-messages.ts";
 
 const opened: Processes[] = [];
 afterEach(async () => {
@@ -67,6 +70,11 @@ async function run(
 }
 
 const sh = (text: string, ...args: readonly string[]): readonly string[] => ["/bin/sh", "-c", text, ...args];
+
+async function stopped(child: RunningProcess): Promise<void> {
+  child.stop(0);
+  await child.ended;
+}
 
 /** Whether it is there, and not only not yet collected. */
 const isAtWork = (pid: number): boolean => !"ZX".includes(readStat(String(pid))?.state ?? "X");
@@ -213,18 +221,58 @@ describe.runIf(existsSync(PERL))("a forker", () => {
     expect(isAtWork(forker)).toBe(false);
   });
 
-  it("that is frozen does not begin later what it was asked for: it is killed before the lease ends", async () => {
-    const leaseMs = 2_000;
-    const renewedAtMs = monotonicMs() + 1_000;
-    const lease = { life: "one", leaseMs, renewedAtMs: () => renewedAtMs, reportTo: () => {} };
-    const host = open(PERL, { lease });
-    const forker = parentOf((await host.start({ ...SPEC, argv: ["sleep", "100"] })).pid);
+  it.each([
+    ["beside another process", false],
+    ["alone", true],
+  ])(
+    "that is frozen does not begin later what it was asked for, %s: it is killed before the lease ends",
+    async (_, isAlone) => {
+      const leaseMs = 2_000;
+      const renewedAtMs = monotonicMs() + 1_000;
+      const lease = { life: "one", leaseMs, renewedAtMs: () => renewedAtMs, reportTo: () => {} };
+      const host = open(PERL, { lease });
+      const other = await host.start({ ...SPEC, argv: ["sleep", "100"] });
+      const forker = parentOf(other.pid);
+      if (isAlone) await stopped(other);
+      process.kill(forker, "SIGSTOP");
+
+      await expect(host.start({ ...SPEC, argv: ["true"] })).rejects.toThrow("The warden was lost");
+
+      expect(monotonicMs()).toBeLessThan(renewedAtMs + leaseMs);
+      expect(isAtWork(forker)).toBe(false);
+    },
+  );
+
+  it("begins nothing more when who asked for it is gone", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "fork-er-"));
+    const [began, requests] = [join(folder, "began"), join(folder, "requests")];
+    const server = createServer(() => {}).listen(join(folder, OUTPUT_SOCKET));
+    // A shell in place of the warden, which can be killed without anybody who would tidy up.
+    const [command, ...args] = forkerCommand(PERL, folder);
+    const text = 'mkfifo "$0"; "$@" <>"$0" & echo $!; read -r _';
+    const shell = spawn("/bin/sh", ["-c", text, requests, command, ...args], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    let said = "";
+    shell.stdout.on("data", (piece: Buffer) => {
+      said += piece.toString();
+    });
+    await waitUntil("it is ready", () => said.includes("ready"));
+    const forker = Number.parseInt(said, 10);
+
     process.kill(forker, "SIGSTOP");
+    await writeFile(
+      requests,
+      framed(["one", "/", "/dev/null", "2", "/usr/bin/touch", began, "PATH=/usr/bin:/bin"]),
+    );
+    shell.kill("SIGKILL");
+    await waitUntil("it has another parent", () => readStat(String(forker))?.parentId !== shell.pid);
+    process.kill(forker, "SIGCONT");
 
-    await expect(host.start({ ...SPEC, argv: ["true"] })).rejects.toThrow("The warden was lost");
-
-    expect(monotonicMs()).toBeLessThan(renewedAtMs + leaseMs);
-    expect(isAtWork(forker)).toBe(false);
+    await waitUntil("it is gone", () => !isAtWork(forker));
+    expect(existsSync(began)).toBe(false);
+    server.close();
+    await rm(folder, { recursive: true });
   });
 
   it("that is frozen is ended with its warden", async () => {
@@ -239,7 +287,10 @@ describe.runIf(existsSync(PERL))("a forker", () => {
 
   describe.runIf(process.platform === "linux")("whose child hangs before it becomes its program", () => {
     /** Its input is a pipe to which nobody writes. */
-    async function hang(terms: Partial<ProcessTerms> = {}): Promise<{
+    async function hang(
+      terms: Partial<ProcessTerms> = {},
+      { isAlone = false } = {},
+    ): Promise<{
       readonly host: ExecutionProcesses;
       readonly forker: number;
       readonly warden: number;
@@ -247,15 +298,21 @@ describe.runIf(existsSync(PERL))("a forker", () => {
       readonly hanging: Promise<RunningProcess>;
     }> {
       const host = open(PERL, terms);
-      const { pid } = await host.start({ ...SPEC, argv: ["sleep", "100"] });
-      const [forker, warden] = [parentOf(pid), wardenOf(pid)];
-      const stdinFile = join(await host.makeFolder(), "pipe");
-      await run(host, { argv: ["mkfifo", stdinFile] });
+      const other = await host.start({ ...SPEC, argv: ["sleep", "100"] });
+      const [forker, warden] = [parentOf(other.pid), wardenOf(other.pid)];
+      const stdinFile = await makePipe(host);
+      if (isAlone) await stopped(other);
       const hanging = host.start({ ...SPEC, argv: ["true"], stdinFile });
       hanging.catch(() => {});
-      const others = (): readonly number[] => childrenOf(forker).filter((each) => each !== pid);
+      const others = (): readonly number[] => childrenOf(forker).filter((each) => each !== other.pid);
       await waitUntil("it is there", () => livingGroups(others()).size === 1);
       return { host, forker, warden, child: others()[0] ?? 0, hanging };
+    }
+
+    async function makePipe(host: ExecutionProcesses): Promise<string> {
+      const path = join(await host.makeFolder(), "pipe");
+      await run(host, { argv: ["mkfifo", path] });
+      return path;
     }
 
     it("starts others meanwhile", async () => {
@@ -264,14 +321,48 @@ describe.runIf(existsSync(PERL))("a forker", () => {
       expect((await run(host, { argv: ["true"] })).end.exitCode).toBe(0);
     });
 
-    it("has it ended when its time is over", async () => {
-      const { hanging } = await hang({ deadline: { atMs: monotonicMs() + 1_500, maxGraceMs: 100 } });
+    it.each([
+      ["beside another", false],
+      ["alone", true],
+    ])("has it ended when its time is over, %s", async (_, isAlone) => {
+      const deadline = { atMs: monotonicMs() + 1_500, maxGraceMs: 100 };
+      const { hanging } = await hang({ deadline }, { isAlone });
 
       const because = await hanging
         .then(async ({ ended }) => (await ended).because)
         .catch(() => "not started");
 
       expect(["run_timeout", "not started"]).toContain(because);
+    });
+
+    it("has it ended with the execution that asked for it", async () => {
+      const { host, hanging, child } = await hang({}, { isAlone: true });
+
+      let isOver = false;
+      void host.endAll().then(() => {
+        isOver = true;
+      });
+
+      await waitUntil("all of it is over", () => isOver);
+      await Promise.allSettled([hanging.then(async ({ ended }) => await ended)]);
+      expect(isAtWork(child)).toBe(false);
+    });
+
+    it("says that it is there, however many of them hang", async () => {
+      const host = open(PERL, {}, IMPATIENT);
+      const other = await host.start({ ...SPEC, argv: ["sleep", "100"] });
+      const forker = parentOf(other.pid);
+      const stdinFile = await makePipe(host);
+      const lost: unknown[] = [];
+      void other.ended.then((end) => lost.push(end));
+
+      for (let n = 0; n < 40; n += 1) host.start({ ...SPEC, argv: ["true"], stdinFile }).catch(() => {});
+      await waitUntil("all that may begin at once have begun", () => childrenOf(forker).length > 32);
+      const askedAtMs = monotonicMs();
+      await waitUntil("a frozen one would be given up", () => monotonicMs() > askedAtMs + 1_000);
+
+      expect(lost).toEqual([]);
+      await host.endAll();
     });
 
     it("leaves nothing of it behind when it is killed", async () => {

@@ -85,7 +85,7 @@ export function createProcesses(patience?: Patience, perl?: string): Processes {
 }
 
 function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): ExecutionProcesses {
-  const running = new Set<Promise<RunningProcess>>();
+  const running = new Map<string, { readonly warden: Warden; readonly child: Promise<RunningProcess> }>();
   let isOver = false;
   /** In whose folder it has its own. */
   let home: Warden | null = null;
@@ -103,9 +103,10 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
         terms.onEnded("warden_lost");
         throw new WardenLostError();
       }
-      const child = startUnder(terms, warden, spec);
-      running.add(child);
-      const forget = (): boolean => running.delete(child);
+      const id = randomUUID();
+      const child = startUnder(terms, warden, { id, spec });
+      running.set(id, { warden, child });
+      const forget = (): boolean => running.delete(id);
       // Waited for here in any case: an end that nobody asks for must not be a rejection that nobody handles.
       child.then(async ({ ended }) => await ended).then(forget, forget);
       return await child;
@@ -113,9 +114,9 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
     endAll: async () => {
       isOver = true;
       await Promise.allSettled(
-        [...running].map(async (child) => {
-          const { stop, ended } = await child;
-          stop(LEFT_BEHIND_GRACE_MS);
+        [...running].map(async ([id, { warden, child }]) => {
+          warden.stop(id, LEFT_BEHIND_GRACE_MS);
+          const { ended } = await child;
           await ended;
         }),
       );
@@ -126,14 +127,14 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
 async function startUnder(
   { lease, deadline, onEnded, tell }: ProcessTerms,
   warden: Warden,
-  spec: ProcessSpec,
+  { id, spec }: { readonly id: string; readonly spec: ProcessSpec },
 ): Promise<RunningProcess> {
   lease.reportTo(warden.beatSocket);
   const { life, leaseMs } = lease;
   const output = guardOutput(spec.onOutput, () => child.stop(spec.graceMs));
   const guarded = { ...spec, onOutput: output.onOutput };
   const child = await warden
-    .start(randomUUID(), guarded, {
+    .start(id, guarded, {
       lease: { life, leaseMs, renewedAtMs: lease.renewedAtMs() },
       deadline: deadline && { atMs: deadline.atMs, graceMs: Math.min(spec.graceMs, deadline.maxGraceMs) },
     })

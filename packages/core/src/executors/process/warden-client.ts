@@ -34,6 +34,8 @@ export interface Warden {
     spec: ProcessSpec,
     watch: Pick<StartMessage, "lease" | "deadline">,
   ): Promise<RunningProcess>;
+  /** Also one that was not told of yet: it may hang before it is a program. */
+  stop(id: string, graceMs: number): void;
   /** Ends it when its last process has ended. */
   retire(): void;
   close(): Promise<void>;
@@ -94,6 +96,7 @@ export async function openWarden(
       frozen.askUnless(child.started.promise, 0);
       return await child.started.promise;
     },
+    stop: (id, graceMs) => send({ kind: "stop", id, graceMs }),
     retire: () => void endsOf(children).then(() => lifeline.end()),
     close: async () => {
       lifeline.end();

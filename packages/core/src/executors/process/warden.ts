@@ -7,6 +7,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { createServer, Socket } from "node:net";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { monotonicMs } from "../monotonic.ts";
 import { endLeftBehind } from "./end-left-behind.ts";
 import { forkerCommand } from "./fork-by-perl.ts";
@@ -31,6 +32,8 @@ interface Group extends WatchedGroup {
   readonly life: string;
   /** Null as long as nobody has said that it was forked. */
   pid: number | null;
+  /** It has become its program, and leads its group. */
+  isStarted: boolean;
   graceMs: number;
   isToEnd: boolean;
   termSentAtMs: number | null;
@@ -125,10 +128,10 @@ async function begin(start: StartMessage): Promise<void> {
       },
     });
     group.pid = pid;
+    group.isStarted = true;
     tell({ kind: "started", id, pid, startTime });
     // What it was sent before it was a program, or led its group, it may not have heard.
-    if (group.killSent) signalGroup(pid, "SIGKILL");
-    else if (group.termSentAtMs !== null) sendTerm(pid);
+    if (group.termSentAtMs !== null) sendTerm(pid);
     void exited.then((exit) => {
       group.exit = { ...exit, told: group.termSentAtMs !== null };
       lookSoon();
@@ -145,6 +148,7 @@ function watch({ id, lease, graceMs, deadline }: StartMessage): Group {
     id,
     life: lease.life,
     pid: null,
+    isStarted: false,
     graceMs,
     deadlineAtMs: deadline?.atMs ?? Number.POSITIVE_INFINITY,
     deadlineGraceMs: deadline?.graceMs ?? graceMs,
@@ -155,6 +159,8 @@ function watch({ id, lease, graceMs, deadline }: StartMessage): Group {
     because: null,
   };
   groups.set(id, group);
+  // It may never come to more than this: nobody else would look after its lease and its deadline.
+  lookSoon();
   return group;
 }
 
@@ -221,8 +227,10 @@ function act(group: Group, nowMs: number): number {
     if (instanceGone || isTooLate(leaseOf(group), nowMs)) void forker.then(({ kill }) => kill());
     return nowMs + LOOK_MS;
   } else {
-    group.killSent = true;
     signalGroup(group.pid, "SIGKILL");
+    // Until it leads its group it may not have heard it.
+    if (!group.isStarted) return nowMs + LOOK_MS;
+    group.killSent = true;
   }
   return act(group, nowMs);
 }
@@ -267,6 +275,8 @@ function endAll(): void {
 /** Nobody collects what it had started, or tells what it was about to start. To the instance this is the end of the warden. */
 async function endWithForker(): Promise<void> {
   forkerGone = true;
+  // What it has said before is read first: the ids of those that it had collected are free.
+  await nextTurn();
   const all = [...groups.values()];
   await endLeftBehind({
     known: new Map(all.flatMap(({ id, pid }) => (pid === null ? [] : [[id, pid]]))),
