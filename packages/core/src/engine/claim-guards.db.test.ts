@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { echo, openFixture } from "../../test/fixture.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { waitUntil, waitUntilBlocked } from "../../test/wait-until.ts";
+import { defineTask } from "../executors/define-task.ts";
 import type { Transaction } from "../store/database.ts";
 import { joinCluster, markDraining } from "../store/instances/instance.ts";
 import { pauseScope } from "../store/rules/pause.ts";
@@ -284,6 +285,34 @@ describe("an instance with its loops", () => {
     await worker.stop();
     // Its listener may have connected only now, and that is one more.
     expect(claims() - before).toBeLessThanOrEqual(6);
+  });
+
+  it("claims again when a slot becomes free and it hears nothing of what others bring", async () => {
+    let isRunning = false;
+    let mayEnd = false;
+    const held = defineTask({
+      kind: "held",
+      run: async () => {
+        isRunning = true;
+        await waitUntil("it may end", () => mayEnd);
+      },
+    });
+    const scheduler = await box.scheduler();
+    await scheduler.enqueue(held.task(null));
+    const worker = createScheduler({
+      databaseUrl: box.db.url,
+      directUrl: "postgres://postgres@127.0.0.1:1/nowhere",
+      tasks: [held, echo],
+      pollIntervalMs: 60_000,
+    });
+    await worker.start();
+    await waitUntil("it runs", () => isRunning);
+    await scheduler.enqueue(echo.task(1));
+
+    mayEnd = true;
+
+    await untilDone(2);
+    await worker.stop();
   });
 
   it("claims again when a slot becomes free and something was left", async () => {

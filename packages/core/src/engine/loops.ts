@@ -195,7 +195,8 @@ function oneSettlerLoop(
       // Whatever ends in this turn of the event loop is recorded together.
       await nextTurn();
       const { left, freesSlots, opensGates, handsOff, letGo } = await settler.settleOnce();
-      if (freesSlots && !pace.tookAll) wake("claimer");
+      // Whoever hears nothing looks for itself.
+      if (freesSlots && !(pace.tookAll && wakeups.hears())) wake("claimer");
       if (opensGates) wakeups.send("signalbox_gate");
       if (handsOff) wakeups.send("signalbox_ready");
       if (letGo) wake("poller");

@@ -148,7 +148,10 @@ export interface Scheduler extends Rules {
    * INVALID_INPUT. ANSWER_LOST: it is not known whether it is there; repeat it with the idempotency key that it had.
    */
   readonly enqueue: (spec: TaskSpec, options?: EnqueueOptions) => Promise<Enqueued>;
-  /** All or none, in one transaction and few statements: for many tasks at once, at most 100,000. */
+  /**
+   * All or none, in one transaction and few statements: for many tasks at once, at most 100,000. ANSWER_LOST: as with
+   * `enqueue`, it is not known whether they are there.
+   */
   readonly enqueueMany: (specs: readonly TaskSpec[], options?: EnqueueManyOptions) => Promise<EnqueuedMany>;
   /**
    * Asks a task or task run to stop. Resolves once the request is recorded, not once the work has ended.

@@ -19,6 +19,8 @@ export interface Wakeups {
   /** Lets a transaction that begins now tell the others with its own commit, which saves a second one; null: not now. */
   takeTurn: () => Turn | null;
   on: (channel: WakeChannel, wake: () => void) => void;
+  /** Whether what others tell is heard, as far as is known: a connection that is half open, or a pooler, says nothing. */
+  hears: () => boolean;
   start: () => void;
   stop: () => Promise<void>;
 }
@@ -43,6 +45,7 @@ export function createWakeups(db: Database, directUrl: string, emit: Emit): Wake
   const hints = createHints(db);
   let listener: Listener | null = null;
   let deafSinceMs: number | null = null;
+  let hears = false;
 
   const wake = (channel: WakeChannel): void => {
     for (const run of wakes.get(channel) ?? []) run();
@@ -55,6 +58,7 @@ export function createWakeups(db: Database, directUrl: string, emit: Emit): Wake
     },
     wakeOwn: wake,
     takeTurn: hints.takeTurn,
+    hears: () => hears,
     on: (channel, run) => {
       wakes.set(channel, [...(wakes.get(channel) ?? []), run]);
     },
@@ -64,10 +68,12 @@ export function createWakeups(db: Database, directUrl: string, emit: Emit): Wake
         onWake: wake,
         // Whatever was sent while nobody listened is not sent again.
         onConnected: () => {
+          hears = true;
           if (deafSinceMs !== null) emit({ type: "listener.regained", deafMs: monotonicMs() - deafSinceMs });
           for (const channel of wakes.keys()) wake(channel);
         },
         onLost: (error) => {
+          hears = false;
           deafSinceMs = monotonicMs();
           emit({ type: "listener.lost", error });
         },
