@@ -55,6 +55,8 @@ const groups = new Map<string, Group>();
 let instanceGone = false;
 let forkerGone = false;
 let timer: NodeJS.Timeout | null = null;
+/** When the timer is due, by monotonic time. */
+let lookAtMs = Number.POSITIVE_INFINITY;
 let lookingSoon: NodeJS.Immediate | undefined;
 
 // A terminal or a service manager that ends everything at once must not end the watch before the watched.
@@ -66,7 +68,7 @@ process.on("uncaughtException", (error) => {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-  timer ??= setTimeout(lookSoon, LOOK_AGAIN_MS);
+  lookBy(monotonicMs() + LOOK_AGAIN_MS);
 });
 
 // Nobody reads its stacks, and that a group is gone the system says with an error.
@@ -160,7 +162,8 @@ function watch({ id, lease, graceMs, deadline }: StartMessage): Group {
   };
   groups.set(id, group);
   // It may never come to more than this: nobody else would look after its lease and its deadline.
-  lookSoon();
+  const due = nextAct(group, leaseOf(group), monotonicMs());
+  lookBy(due.act === null && due.atMs !== null ? due.atMs : monotonicMs());
   return group;
 }
 
@@ -199,6 +202,7 @@ function lookSoon(): void {
 function look(): void {
   if (timer !== null) clearTimeout(timer);
   timer = null;
+  lookAtMs = Number.POSITIVE_INFINITY;
   lookingSoon = undefined;
   if (forkerGone) return;
   forgetEnded();
@@ -211,8 +215,16 @@ function look(): void {
     const isEnding = group.termSentAtMs !== null || group.exit !== null;
     nextAtMs = Math.min(nextAtMs, dueAtMs, isEnding ? nowMs + LOOK_MS : Infinity);
   }
-  if (groups.size > 0) timer = setTimeout(lookSoon, Math.max(1, Math.ceil(nextAtMs - monotonicMs())));
+  if (groups.size > 0) lookBy(nextAtMs);
   else if (instanceGone) leave();
+}
+
+/** At the latest then. */
+function lookBy(atMs: number): void {
+  if (atMs >= lookAtMs) return;
+  if (timer !== null) clearTimeout(timer);
+  lookAtMs = atMs;
+  timer = setTimeout(lookSoon, Math.max(1, Math.ceil(atMs - monotonicMs())));
 }
 
 /** Answers when the next thing is due. */
