@@ -116,7 +116,9 @@ function forOneExecution(open: () => Promise<Warden>, terms: ProcessTerms): Exec
       await Promise.allSettled(
         [...running].map(async ([id, { warden, child }]) => {
           warden.stop(id, LEFT_BEHIND_GRACE_MS);
-          const { ended } = await child;
+          const { stop, ended } = await child;
+          // Once more where it has begun: from here on it is also noticed when the warden is frozen.
+          stop(LEFT_BEHIND_GRACE_MS);
           await ended;
         }),
       );
