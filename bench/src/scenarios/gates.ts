@@ -106,7 +106,7 @@ async function countRefused(database: Database): Promise<Refused> {
   const columns = GATE_CAUSES.map(
     (cause) => `count(*) FILTER (WHERE waited ? '${cause}')::int AS "${cause}"`,
   );
-  const [row] = await database.query<Refused>(`SELECT ${columns.join(", ")} FROM signalbox.wait_time`);
+  const [row] = await database.query<Refused>(`SELECT ${columns.join(", ")} FROM signalbox.task_run`);
   if (row === undefined) throw new Error("The database does not say who waited");
   return row;
 }

@@ -383,6 +383,7 @@ CREATE TABLE signalbox.task_run (
   queue text NOT NULL DEFAULT 'default'::text,
   let_go_at timestamp with time zone,
   deferrals smallint NOT NULL DEFAULT 0,
+  waited jsonb,
   CONSTRAINT task_run_one_per_attempt UNIQUE (task_id, attempt),
   CONSTRAINT task_run_pkey PRIMARY KEY (id),
   CONSTRAINT task_run_active_was_made_available CHECK ((status <> ALL (ARRAY['AVAILABLE'::text, 'RUNNING'::text])) OR available_at IS NOT NULL),

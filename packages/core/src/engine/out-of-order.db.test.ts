@@ -30,6 +30,7 @@ describe("a version below one that is DONE on its resource", () => {
       status: "FAILED",
       outcome: "OUT_OF_ORDER",
       claimedAt: null,
+      waitedMs: { OUT_OF_ORDER: expect.any(Number) },
       error: { code: "OUT_OF_ORDER", message: expect.stringContaining('version 2 is DONE on "orders"') },
     });
     expect(await box.statusOf(large.taskRunId)).toBe("DONE");

@@ -78,6 +78,42 @@ describe("the time per cause", () => {
     expect((await scheduler.get(taskRunId)).waitedMs.STOPPED).toBeGreaterThanOrEqual(5_000);
   });
 
+  it("is told, and goes on growing, where an instance of an older version has kept it", async () => {
+    const scheduler = await box.scheduler();
+    const { taskRunId } = await scheduler.enqueue(echo.task(1, { queue: "mail" }));
+    await box.query(
+      `INSERT INTO signalbox.wait_time (task_run_id, waited) SELECT id, '{"PAUSED": 5000}' FROM signalbox.task_run`,
+    );
+    expect((await scheduler.get(taskRunId)).waitedMs).toEqual({ PAUSED: 5_000 });
+
+    await scheduler.pause({ queue: "mail" });
+    await scheduler.promote();
+    await waitAt(taskRunId, 7_000);
+    await scheduler.resume({ queue: "mail" });
+    await scheduler.runUntilIdle();
+
+    expect((await scheduler.get(taskRunId)).waitedMs.PAUSED).toBeGreaterThanOrEqual(12_000);
+  });
+
+  it("is kept when its run time is moved, and when nobody starts it in time", async () => {
+    const scheduler = await box.scheduler();
+    const stopped = { stops: [{ code: "APPROVAL" }] };
+    const moved = await scheduler.enqueue(echo.task(1, stopped));
+    const late = await scheduler.enqueue(echo.task(2, { ...stopped, timeouts: { queuedMs: 60_000 } }));
+    await scheduler.promote();
+    await waitAt(moved.taskRunId, 5_000);
+    await waitAt(late.taskRunId, 7_000);
+
+    await scheduler.defer(moved.taskRunId, { delayMs: 60_000 });
+    await box.query("UPDATE signalbox.task_run SET enqueued_at = enqueued_at - interval '1 hour'");
+    await box.query("UPDATE signalbox.queue_deadline SET at = at - interval '1 hour'");
+    await scheduler.failOverdue();
+
+    expect((await scheduler.get(moved.taskRunId)).waitedMs.STOPPED).toBeGreaterThanOrEqual(5_000);
+    expect(await scheduler.get(late.taskRunId)).toMatchObject({ status: "FAILED", outcome: "QUEUE_TIMEOUT" });
+    expect((await scheduler.get(late.taskRunId)).waitedMs.STOPPED).toBeGreaterThanOrEqual(7_000);
+  });
+
   it("is nothing for one that went at once", async () => {
     const scheduler = await box.scheduler();
     const { taskRunId } = await scheduler.enqueue(echo.task(1));

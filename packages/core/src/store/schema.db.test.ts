@@ -78,6 +78,7 @@ describe("a task run that has ended never changes", () => {
 /** A value of each type that no test row has. */
 const OTHER_VALUE: Readonly<Record<string, string>> = {
   uuid: "gen_random_uuid()",
+  jsonb: "'{}'",
   text: "'PENDING'",
   smallint: "1",
   integer: "99",

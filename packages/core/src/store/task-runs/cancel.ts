@@ -81,6 +81,8 @@ async function markCanceled(
                cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
                cancel_requested_by = coalesce(cancel_requested_by, ${by}),
                cancel_reason = coalesce(cancel_reason, ${reason}),
+               waited = coalesce((SELECT signalbox.add_wait(w.waited, w.blocked_on, w.blocked_since)
+                                    FROM signalbox.waiting AS w WHERE w.task_run_id = task_run.id), waited),
                row_version = row_version + 1
          WHERE id = ANY (${ids}::uuid[])
            AND status IN ('PENDING', 'AVAILABLE', 'RUNNING')

@@ -27,7 +27,9 @@ export async function deferByHand(
     sql<{ runAt: Date }>("deferByHand")`
       WITH moved AS (
         UPDATE signalbox.task_run AS t
-           SET run_at = g.run_at, row_version = t.row_version + 1
+           SET run_at = g.run_at, row_version = t.row_version + 1,
+               waited = (SELECT signalbox.add_wait(w.waited, w.blocked_on, w.blocked_since)
+                           FROM signalbox.waiting AS w WHERE w.task_run_id = t.id)
           FROM (SELECT coalesce(${"runAt" in time ? time.runAt : null}::timestamptz,
                                 clock_timestamp() + ${"delayMs" in time ? time.delayMs : null}::float8 * interval '1 ms') AS run_at) AS g
          WHERE t.id = ${taskRunId} AND t.status = 'PENDING' AND g.run_at > clock_timestamp()

@@ -166,6 +166,8 @@ async function writeFailed(
       ), failed AS (
         UPDATE signalbox.task_run AS t
            SET status = 'FAILED', outcome = 'QUEUE_TIMEOUT', finished_at = clock_timestamp(),
+               waited = coalesce((SELECT signalbox.add_wait(w.waited, w.blocked_on, w.blocked_since)
+                                    FROM signalbox.waiting AS w WHERE w.task_run_id = t.id), t.waited),
                row_version = t.row_version + 1
           FROM mine
          WHERE t.id = mine.id AND t.status = mine.status

@@ -96,7 +96,9 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
          FOR UPDATE OF w SKIP LOCKED
     ), promoted AS (
       UPDATE signalbox.task_run
-         SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1, gated = true
+         SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1, gated = true,
+             waited = (SELECT signalbox.add_wait(w.waited, w.blocked_on, w.blocked_since)
+                         FROM signalbox.waiting AS w WHERE w.task_run_id = task_run.id)
        WHERE id = ANY (ARRAY(SELECT t.id
                                FROM signalbox.task_run AS t
                               WHERE t.id = ANY (ARRAY(SELECT task_run_id FROM locked)) AND t.status = 'PENDING'
@@ -105,11 +107,6 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
       RETURNING id, kind, queue, priority, available_at
     ), gone AS (
       DELETE FROM signalbox.waiting WHERE task_run_id = ANY (ARRAY(SELECT id FROM promoted))
-      RETURNING task_run_id, blocked_on, blocked_since, waited
-    ), waited_for AS (
-      INSERT INTO signalbox.wait_time (task_run_id, waited)
-      SELECT task_run_id, signalbox.add_wait(waited, blocked_on, blocked_since) FROM gone
-          ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
     ), entered AS (
       INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no)
       SELECT kind, queue, priority, available_at, id,

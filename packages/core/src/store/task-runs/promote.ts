@@ -19,19 +19,14 @@ export async function promoteTaskRuns(
         UPDATE signalbox.task_run
            -- One instant for the whole pass: within it they go in the order of the line.
            SET status = 'AVAILABLE', available_at = (SELECT clock_timestamp()), row_version = row_version + 1,
-               gated = true                   -- from here on it may hold something, which its end must give back
+               gated = true,                  -- from here on it may hold something, which its end must give back
+               waited = (SELECT signalbox.add_wait(w.waited, w.blocked_on, w.blocked_since)
+                           FROM signalbox.waiting AS w WHERE w.task_run_id = task_run.id)
          WHERE id = ANY (${ids}::uuid[])
            AND status = 'PENDING'
         RETURNING id, kind, queue, priority, available_at
       ), gone AS (
         DELETE FROM signalbox.waiting WHERE task_run_id = ANY (ARRAY(SELECT id FROM promoted))
-        RETURNING task_run_id, blocked_on, blocked_since, waited
-      ), waited_for AS (
-        INSERT INTO signalbox.wait_time (task_run_id, waited)
-        SELECT task_run_id, signalbox.add_wait(waited, blocked_on, blocked_since)
-          FROM gone
-         WHERE blocked_on IS NOT NULL OR waited IS NOT NULL
-            ON CONFLICT (task_run_id) DO UPDATE SET waited = excluded.waited
       ), entered AS (
         INSERT INTO signalbox.ready (kind, queue, priority, available_at, task_run_id, rules_no, open_until)
         SELECT kind, queue, priority, available_at, id,

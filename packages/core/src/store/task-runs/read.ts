@@ -51,7 +51,8 @@ export async function readTaskRun(db: Database, taskRunId: TaskRunId): Promise<T
              -- While it waits, what it has waited so far is kept there, also what it waited before a demotion.
              coalesce((SELECT signalbox.add_wait(waited, blocked_on, blocked_since)
                          FROM signalbox.waiting WHERE task_run_id = t.id),
-                      (SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id), '{}') AS "waitedMs",
+                      -- Where an older instance promoted it, a row of its own says so.
+                      t.waited, (SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id), '{}') AS "waitedMs",
              r.output, r.error, t.cancel_requested_by AS "cancelRequestedBy", t.cancel_reason AS "cancelReason"
         FROM signalbox.task_run AS t
         JOIN signalbox.task AS k ON k.id = t.task_id

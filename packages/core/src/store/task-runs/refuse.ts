@@ -76,6 +76,8 @@ async function writeFailed(tx: Transaction, taskRunIds: readonly TaskRunId[]): P
       ), failed AS (
         UPDATE signalbox.task_run AS t
            SET status = 'FAILED', outcome = 'OUT_OF_ORDER', finished_at = clock_timestamp(),
+               waited = coalesce((SELECT signalbox.add_wait(w.waited, w.blocked_on, w.blocked_since)
+                                    FROM signalbox.waiting AS w WHERE w.task_run_id = t.id), t.waited),
                row_version = t.row_version + 1
           FROM mine
          WHERE t.id = mine.id AND t.status = 'PENDING'
