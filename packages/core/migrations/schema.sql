@@ -427,6 +427,7 @@ CREATE TABLE signalbox.waiting (
   concurrency_key text,
   rate text,
   waited jsonb,
+  out_of_order boolean,
   CONSTRAINT waiting_pkey PRIMARY KEY (task_run_id),
   CONSTRAINT waiting_parked_at_one_gate CHECK ((blocked_on IS NULL) = (blocked_key IS NULL) AND (blocked_on IS NULL) = (blocked_since IS NULL))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);

@@ -102,7 +102,8 @@ export async function loadCandidates(
              -- Rounded up to what a Date can hold, while "now" is rounded down: never a moment too early.
              date_trunc('milliseconds', run_at + interval '999 microseconds') AS "runAt",
              array_to_string(version, '.') AS version, resources,
-             version IS NOT NULL AND (SELECT out_of_order FROM signalbox.task WHERE id = task_id) AS "outOfOrder",
+             -- Left open by instances of before migration 0023.
+             coalesce(out_of_order, version IS NOT NULL AND (SELECT task.out_of_order FROM signalbox.task WHERE id = task_id)) AS "outOfOrder",
              blocked_on AS "blockedOn", blocked_key AS "blockedKey"
         FROM signalbox.waiting
        WHERE task_run_id = ANY (${taskRunIds}::uuid[])

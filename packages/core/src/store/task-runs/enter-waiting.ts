@@ -20,9 +20,9 @@ export async function enterWaiting(tx: Transaction, taskRunIds: readonly TaskRun
       )
       INSERT INTO signalbox.waiting
              (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
-              concurrency_key, rate, waited, blocked_on, blocked_key, blocked_since)
+              concurrency_key, rate, out_of_order, waited, blocked_on, blocked_key, blocked_since)
       SELECT t.id, t.task_id, t.run_id, t.kind, t.queue, t.priority, t.enqueued_at, t.run_at, k.version, k.resources,
-             k.concurrency_key, k.rate, coalesce(t.waited, (SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id)),
+             k.concurrency_key, k.rate, k.out_of_order, coalesce(t.waited, (SELECT waited FROM signalbox.wait_time WHERE task_run_id = t.id)),
              -- Its run time lies ahead: parked without a pass that would find out just that.
              CASE WHEN t.run_at > clock_timestamp() THEN 'RUN_AT' END,
              CASE WHEN t.run_at > clock_timestamp() THEN '' END,

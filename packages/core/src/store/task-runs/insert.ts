@@ -166,9 +166,9 @@ function insertStatement(forms: readonly Form[], { runId, behind, notifies }: Wa
     ), new_waiting AS (
       INSERT INTO signalbox.waiting
              (task_run_id, task_id, run_id, kind, queue, priority, enqueued_at, run_at, version, resources,
-              concurrency_key, rate, blocked_on, blocked_key, blocked_since)
+              concurrency_key, rate, out_of_order, blocked_on, blocked_key, blocked_since)
       SELECT task_run_id, task_id, ${runId}::uuid, kind, queue, priority, enqueued_at, run_at, version, resources,
-             concurrency_key, rate,
+             concurrency_key, rate, out_of_order,
              -- Its run time lies ahead, or a smaller version comes with it: parked without a pass that would find out just that.
              gate, CASE gate WHEN 'RUN_AT' THEN '' WHEN 'VERSION_ORDER' THEN behind END,
              CASE WHEN gate IS NOT NULL THEN enqueued_at END
