@@ -14,7 +14,7 @@ import { takeRateSlots } from "../store/holds/rates.ts";
 import { takeHolds } from "../store/holds/take.ts";
 import { takeWakes, wakeGates, wakeGatesAt } from "../store/holds/wake.ts";
 import { loadPromotionSnapshot } from "../store/promotion-snapshot.ts";
-import { loadServed } from "../store/rules/load.ts";
+import { loadServed, type Served } from "../store/rules/load.ts";
 import { type RecallBite, recallBite } from "../store/rules/recall.ts";
 import { IN_INDEX_ORDER, KEEP_PLANS } from "../store/session.ts";
 import {
@@ -33,7 +33,7 @@ import {
   readOutlook,
 } from "../store/task-runs/promote.ts";
 import { findOutOfOrder, refuseTaskRuns, type TooSmall } from "../store/task-runs/refuse.ts";
-import { findFronts } from "../store/task-runs/woken.ts";
+import { type Fronts, findFronts } from "../store/task-runs/woken.ts";
 
 export interface PromoteRequest {
   readonly pool: Pool;
@@ -185,16 +185,13 @@ type Decided = Omit<
 
 async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest): Promise<Decided> {
   const sweeps = sweepAfter !== undefined;
-  const [wakes, fresh, served] = await Promise.all([
-    takeWakes(tx, batchSize),
-    findNewAndDue(tx, batchSize),
-    loadServed(tx),
-  ]);
-  const fairShare = fairShareOf(served.slots);
-  const { fronts, slots } = await findFronts(tx, parkingsOf(wakes), { batchSize, fairShare });
+  // Neither waits for the other: while the server looks for the one, the answer to the other is read here.
+  const [woken, fresh] = await Promise.all([findWoken(tx, batchSize), loadFresh(tx, batchSize)]);
+  const { wakes, served, slots, fronts } = woken;
   const swept = sweeps ? await findAfter(tx, sweepAfter, batchSize) : NOTHING_SWEPT;
-  const ids = new Set([...fresh, ...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept.taskRunIds]);
-  const candidates = await loadCandidates(tx, [...ids]);
+  const others = new Set([...fronts.flatMap(({ taskRunIds }) => taskRunIds), ...swept.taskRunIds]);
+  for (const { taskRunId } of fresh.candidates) others.delete(taskRunId);
+  const candidates = [...fresh.candidates, ...(await loadCandidates(tx, [...others]))];
   const snapshot = await loadPromotionSnapshot(tx, candidates, { served, slots });
   const plan = planPromotions(snapshot);
   const { promoted, opened, ...following } = await writeStatuses(tx, plan, candidates);
@@ -208,11 +205,38 @@ async function decide(tx: Transaction, { batchSize, sweepAfter }: PromoteRequest
   return {
     promoted,
     failed: plan.failed,
-    more: again.length > 0 || opened.length > 0 || [wakes, fresh].some(({ length }) => length >= batchSize),
+    more:
+      again.length > 0 ||
+      opened.length > 0 ||
+      [wakes.length, fresh.found].some((found) => found >= batchSize),
     ...outlook,
     sweptTo: swept.sweptTo,
     sweepOver: swept.sweptTo === null,
   };
+}
+
+/** What was woken, and who is parked there. */
+interface Woken extends Fronts {
+  readonly wakes: readonly string[];
+  readonly served: Served;
+}
+
+async function findWoken(tx: Transaction, batchSize: number): Promise<Woken> {
+  const [wakes, served] = await Promise.all([takeWakes(tx, batchSize), loadServed(tx)]);
+  const fairShare = fairShareOf(served.slots);
+  return { wakes, served, ...(await findFronts(tx, parkingsOf(wakes), { batchSize, fairShare })) };
+}
+
+/** New and due ones. */
+interface Fresh {
+  /** How many there were before some of them went elsewhere. */
+  readonly found: number;
+  readonly candidates: readonly WaitingCandidate[];
+}
+
+async function loadFresh(tx: Transaction, batchSize: number): Promise<Fresh> {
+  const ids = await findNewAndDue(tx, batchSize);
+  return { found: ids.length, candidates: await loadCandidates(tx, ids) };
 }
 
 /** What follows from who was admitted and who was parked. */

@@ -24,13 +24,30 @@ export async function findFronts(
   const elsewhere = woken.filter(
     ({ blockedOn }) => blockedOn !== "VERSION_ORDER" && blockedOn !== "RESOURCE_BUSY",
   );
-  const runIds = keysAt("FAIR_SHARE").map(asRunId);
+  // Sent with what says how deep to look elsewhere, and not behind its answer: the server finds them meanwhile.
+  const [atLimits, atVersions, atResources] = await Promise.all([
+    findElsewhere(tx, elsewhere, { batchSize, fairShare }),
+    findParkedAtVersions(tx, keysAt("VERSION_ORDER"), LINE_DEPTH),
+    findParkedAtResources(tx, keysAt("RESOURCE_BUSY"), LINE_DEPTH),
+  ]);
+  return { fronts: [...atVersions, ...atLimits.fronts, ...atResources], slots: atLimits.slots };
+}
+
+async function findElsewhere(
+  tx: Transaction,
+  woken: readonly Parking[],
+  { batchSize, fairShare }: { readonly batchSize: number; readonly fairShare: number },
+): Promise<Fronts> {
   const [slots, available] = await Promise.all([
     loadTakenSlots(
       tx,
-      elsewhere.flatMap((parking) => limitScopeAt(parking) ?? []),
+      woken.flatMap((parking) => limitScopeAt(parking) ?? []),
     ),
-    countAvailable(tx, runIds, fairShare),
+    countAvailable(
+      tx,
+      woken.flatMap(({ blockedOn, blockedKey }) => (blockedOn === "FAIR_SHARE" ? [asRunId(blockedKey)] : [])),
+      fairShare,
+    ),
   ]);
   const depthOf = (parking: Parking): number => {
     // At least one: a claim that commits at this moment wakes nobody, so somebody must find out when to look again.
@@ -42,14 +59,10 @@ export async function findFronts(
     // Twice as many as have room: some of those that find a slot are held up by a resource.
     return 2 * Math.max(0, limit.limit - limit.active);
   };
-  const deep = elsewhere.map((parking) => ({ ...parking, depth: Math.min(batchSize, depthOf(parking)) }));
-  const fronts = await Promise.all([
-    findParkedAtVersions(tx, keysAt("VERSION_ORDER"), LINE_DEPTH),
-    findParked(
-      tx,
-      deep.filter(({ depth }) => depth > 0),
-    ),
-    findParkedAtResources(tx, keysAt("RESOURCE_BUSY"), LINE_DEPTH),
-  ]);
-  return { fronts: fronts.flat(), slots };
+  const deep = woken.map((parking) => ({ ...parking, depth: Math.min(batchSize, depthOf(parking)) }));
+  const fronts = await findParked(
+    tx,
+    deep.filter(({ depth }) => depth > 0),
+  );
+  return { fronts, slots };
 }
