@@ -18,7 +18,7 @@ CREATE TABLE signalbox.done_version (
   name text NOT NULL,
   version bigint[] NOT NULL,
   CONSTRAINT done_version_pkey PRIMARY KEY (name)
-);
+) WITH (fillfactor=30);
 
 CREATE TABLE signalbox.event_store (
   id uuid NOT NULL DEFAULT signalbox.new_id(),
@@ -394,7 +394,7 @@ CREATE TABLE signalbox.task_run (
   CONSTRAINT task_run_pending_is_not_let_go CHECK (status <> 'PENDING'::text OR let_go_at IS NULL),
   CONSTRAINT task_run_running_was_claimed CHECK (status <> 'RUNNING'::text OR claim_no IS NOT NULL AND claimed_at IS NOT NULL AND (claimed_by IS NOT NULL OR let_go_at IS NOT NULL)),
   CONSTRAINT task_run_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'AVAILABLE'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELED'::text]))
-) WITH (fillfactor=45, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, fillfactor=30);
 
 CREATE TABLE signalbox.task_run_result (
   task_run_id uuid NOT NULL,
