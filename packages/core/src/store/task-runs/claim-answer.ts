@@ -7,14 +7,16 @@ import { asRunId, asTaskId, asTaskRunId } from "../../domain/ids.ts";
 import type { RetryPolicy } from "../../domain/settlement.ts";
 import type { Claim, Offer } from "./claim.ts";
 
-/** Lists as PostgreSQL writes them, and lists of JSON; of each as many as were claimed. */
+/** Texts with commas between, and lists of JSON; of each as many as were claimed. */
 export interface ClaimedRow {
   /** Null: nothing was claimed. */
   readonly taskRunIds: string | null;
   readonly claimNo: string;
   readonly taskIds: string;
-  readonly runIds: string;
-  readonly gated: string;
+  /** Left out: none is of a run. */
+  readonly runIds?: readonly (string | null)[];
+  /** A letter for each, t or f. Left out: each is. */
+  readonly gated?: string;
   readonly kinds: readonly string[];
   /** Null: as its kind. */
   readonly titles: readonly (string | null)[];
@@ -27,7 +29,7 @@ export interface ClaimedRow {
   /** Null: the one that is known. */
   readonly policies: readonly (RetryPolicy | null)[];
   /** Not of each that was claimed, but of each kind in each queue; null: of none. */
-  readonly offers: readonly Offer[] | null;
+  readonly offers?: readonly Offer[] | null;
 }
 
 export interface KnownPolicy {
@@ -41,24 +43,23 @@ const FIRST = [1, 0, 0] as const;
 export function toClaims(row: ClaimedRow, taskRunIds: string, known: KnownPolicy | null): readonly Claim[] {
   notePolicies(row.policies);
   const claimNo = Number(row.claimNo);
-  const taskIds = partsOf(row.taskIds);
-  const runIds = partsOf(row.runIds);
-  const gated = partsOf(row.gated);
-  return partsOf(taskRunIds).map((taskRunId, index) => {
+  const { gated } = row;
+  const taskIds = row.taskIds.split(",");
+  return taskRunIds.split(",").map((taskRunId, index) => {
     const kind = at(row.kinds, index);
-    const runId = at(runIds, index);
+    const runId = row.runIds === undefined ? null : at(row.runIds, index);
     const [attempt, interruptions, deferrals] = at(row.counts, index) ?? FIRST;
     const waitedMs = at(row.waitedMs, index);
     return {
       taskRunId: asTaskRunId(taskRunId),
       taskId: asTaskId(at(taskIds, index)),
-      runId: runId === "NULL" ? null : asRunId(runId),
+      runId: runId === null ? null : asRunId(runId),
       kind,
       title: at(row.titles, index) ?? kind,
       attempt,
       interruptions,
       deferrals,
-      gated: at(gated, index) === "t",
+      gated: gated === undefined || gated[index] === "t",
       claimNo,
       input: at(row.inputs, index),
       policy: at(row.policies, index) ?? policyOf(known),
@@ -77,11 +78,6 @@ function policyOf(known: KnownPolicy | null): RetryPolicy {
 /** The lists of one row are of one length. */
 function at<Item>(list: readonly Item[], index: number): Item {
   return list[index] as Item;
-}
-
-/** Of a list of ids or truths: nothing in it is quoted. */
-function partsOf(list: string): readonly string[] {
-  return list.slice(1, -1).split(",");
 }
 
 /** Nearly all tasks have the same one: one that was told is not told again. */

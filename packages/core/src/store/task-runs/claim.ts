@@ -152,10 +152,10 @@ function claimStatement(
          AND EXISTS (SELECT FROM signalbox.waiting
                       WHERE blocked_on = 'FAIR_SHARE' AND blocked_key = claimed.run_id::text)
     )
-    -- One row with a list for each member, and what is as with most of them is not said: this is read for every task.
-    SELECT min(c.claim_no) AS "claimNo", array_agg(c.id)::text AS "taskRunIds", array_agg(c.task_id)::text AS "taskIds",
-           array_agg(c.run_id)::text AS "runIds", array_agg(c.gated)::text AS gated, json_agg(c.kind) AS kinds,
-           json_agg(nullif(k.title, c.kind)) AS titles,
+    -- One row with a list for each member, and what is as with most of them is not said: this is read for every task. Not by array_agg, which looks for what to quote.
+    SELECT min(c.claim_no) AS "claimNo", string_agg(c.id::text, ',') AS "taskRunIds", string_agg(c.task_id::text, ',') AS "taskIds",
+           json_agg(c.run_id) AS "runIds", string_agg(CASE WHEN c.gated THEN 't' ELSE 'f' END, '') AS gated,
+           json_agg(c.kind) AS kinds, json_agg(nullif(k.title, c.kind)) AS titles,
            json_agg(CASE WHEN c.attempt > 1 OR c.deferrals > 0
                          THEN json_build_array(c.attempt, c.interruptions, c.deferrals) END) AS counts,
            -- Not extract, whose numbers are of any length and take their time.
