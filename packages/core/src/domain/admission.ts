@@ -76,6 +76,8 @@ interface RateState extends RateView {
 export class Admission implements GateView {
   readonly now: Date;
   readonly fairShare: number;
+  readonly hasPauses: boolean;
+  readonly hasWindows: boolean;
   readonly #snapshot: PromotionSnapshot;
   readonly #resources: Map<ResourceName, ResourceState>;
   readonly #limits: Map<LimitScope, LimitState>;
@@ -85,6 +87,8 @@ export class Admission implements GateView {
   constructor(snapshot: PromotionSnapshot) {
     this.now = snapshot.now;
     this.fairShare = snapshot.fairShare;
+    this.hasPauses = snapshot.pauses.size > 0;
+    this.hasWindows = snapshot.windows.size > 0;
     this.#snapshot = snapshot;
     this.#resources = mapValues(snapshot.resources, resourceState);
     this.#limits = mapValues(snapshot.limits, (view) => ({ ...view, freeSlots: [...view.freeSlots] }));
@@ -137,14 +141,14 @@ export class Admission implements GateView {
 
   admit(candidate: Candidate): Promotion {
     const { taskRunId, runId, resources } = candidate;
-    const limits = limitScopesOf(candidate).flatMap((scope) => this.#limits.get(scope) ?? []);
+    const scopes = limitScopesOf(candidate);
     // Before anything is taken: a slot may be missing, and then nothing must look taken.
-    if (limits.some(({ freeSlots }) => freeSlots.length === 0))
+    if (scopes.some((scope) => this.#limits.get(scope)?.freeSlots.length === 0))
       throw new Error(`The snapshot names too few free slots for ${taskRunId}`);
     if (runId !== null) this.#available.set(runId, this.availableOf(runId) + 1);
     return {
       taskRunId,
-      limitSlots: limitScopesOf(candidate).flatMap((scope) => this.#takeSlot(scope)),
+      limitSlots: scopes.flatMap((scope) => this.#takeSlot(scope)),
       rateSlot: this.#takeRateSlot(candidate.rate),
       resourceSlots: resources.map((wanted) => this.#take(wanted, candidate)),
       openUntil: openUntil(candidate, this),
@@ -198,15 +202,15 @@ export class Admission implements GateView {
 
 /** Where a task run takes a slot. A queue without a limit is not in the snapshot, and nothing is taken there. */
 export function limitScopesOf({ runId, queue, concurrencyKey }: Candidate): readonly LimitScope[] {
-  return [
-    ...(runId === null ? [] : [runScope(runId)]),
-    queueScope(queue),
-    ...(concurrencyKey === null ? [] : [keyScope(concurrencyKey)]),
-  ];
+  const scopes: LimitScope[] = runId === null ? [] : [runScope(runId)];
+  scopes.push(queueScope(queue));
+  if (concurrencyKey !== null) scopes.push(keyScope(concurrencyKey));
+  return scopes;
 }
 
 function leaveLine(resource: ResourceState, { taskRunId }: Candidate): void {
-  resource.line = resource.line.filter((entry) => entry.taskRunId !== taskRunId);
+  if (resource.line.length > 0)
+    resource.line = resource.line.filter((entry) => entry.taskRunId !== taskRunId);
 }
 
 function resourceState(view: ResourceSnapshot): ResourceState {

@@ -3,7 +3,7 @@
  * from the same gate functions that promote, so that what is shown is what decides.
  */
 
-import type { Candidate, GateView, WindowView } from "./gates/gate.ts";
+import { type Candidate, type GateView, ruledOf, type WindowView } from "./gates/gate.ts";
 import { GATE_CODES, GATES } from "./gates/gates.ts";
 import { windowed } from "./gates/window.ts";
 import type { InstanceId, RunId, TaskId, TaskRunId } from "./ids.ts";
@@ -96,7 +96,7 @@ const APPLIES: Readonly<Record<GateCode, (candidate: Candidate, view: GateView) 
   STOPPED: ({ taskId }, view) => view.stops(taskId).length > 0,
   PAUSED: () => true,
   NO_EXECUTOR: () => true,
-  WINDOW: (candidate, view) => windowed(candidate).some((scope) => hasWindow(view.window(scope))),
+  WINDOW: (candidate, view) => windowed(ruledOf(candidate)).some((scope) => hasWindow(view.window(scope))),
   OUT_OF_ORDER: ({ version, outOfOrder }) => version !== null && !outOfOrder,
   VERSION_ORDER: ({ version }) => version !== null,
   RUN_LIMIT: ({ runId }) => runId !== null,

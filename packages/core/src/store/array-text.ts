@@ -23,6 +23,6 @@ function elementText(value: unknown): string | null {
 }
 
 function textText(value: string): string {
-  if (PLAIN.test(value) && !NULL.test(value)) return value;
+  if (PLAIN.test(value) && !(value.length === 4 && NULL.test(value))) return value;
   return `"${value.replaceAll(TO_BE_ESCAPED, "\\$&")}"`;
 }

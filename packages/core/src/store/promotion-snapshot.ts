@@ -1,10 +1,12 @@
 import { limitScopesOf } from "../domain/admission.ts";
 import { fairShareOf } from "../domain/fair-share.ts";
-import type { Candidate } from "../domain/gates/gate.ts";
+import type { Candidate, Ruled } from "../domain/gates/gate.ts";
 import { pausable } from "../domain/gates/paused.ts";
 import { windowed } from "../domain/gates/window.ts";
+import type { RunId } from "../domain/ids.ts";
 import type { PromotionSnapshot } from "../domain/promotion-snapshot.ts";
-import type { LimitScope } from "../domain/scope.ts";
+import type { ResourceName } from "../domain/resource.ts";
+import type { LimitScope, QueueName } from "../domain/scope.ts";
 import type { Transaction } from "./database.ts";
 import { countAvailable, loadFreeSlots, loadTakenSlots, type TakenSlots } from "./holds/limits.ts";
 import { loadRates } from "./holds/rates.ts";
@@ -24,47 +26,31 @@ export async function loadPromotionSnapshot(
   candidates: readonly Candidate[],
   known: Known | null = null,
 ): Promise<PromotionSnapshot> {
-  const names = <Item>(pick: (candidate: Candidate) => readonly Item[]): readonly Item[] => {
-    const all = new Set<Item>();
-    for (const candidate of candidates) for (const item of pick(candidate)) all.add(item);
-    return [...all];
-  };
-  const wanted = countEach(candidates.flatMap(limitScopesOf));
+  const wanted = wantedBy(candidates);
   // None needs the answer to another: they are sent together.
   const [now, served, resources, slots, available, rates, pauses, stops, windows] = await Promise.all([
     readClock(tx),
     known?.served ?? loadServed(tx),
-    loadResources(
-      tx,
-      names((candidate) => candidate.resources.map(({ name }) => name)),
-    ),
+    loadResources(tx, [...wanted.resources]),
     loadTakenSlots(
       tx,
-      [...wanted.keys()].filter((scope) => known?.slots.has(scope) !== true),
+      [...wanted.slots.keys()].filter((scope) => known?.slots.has(scope) !== true),
     ),
-    countAvailable(
-      tx,
-      names(({ runId }) => (runId === null ? [] : [runId])),
-      known === null ? 0 : fairShareOf(known.served.slots),
-    ),
-    loadRates(
-      tx,
-      names(({ rate }) => (rate === null ? [] : [rate])),
-      candidates.length,
-    ),
-    loadPauses(tx, names(pausable)),
+    countAvailable(tx, [...wanted.runIds], known === null ? 0 : fairShareOf(known.served.slots)),
+    loadRates(tx, [...wanted.rates], candidates.length),
+    loadPauses(tx, pausable(wanted)),
     loadStops(
       tx,
-      names(({ taskId }) => [taskId]),
+      candidates.map(({ taskId }) => taskId),
     ),
-    loadWindows(tx, names(windowed)),
+    loadWindows(tx, windowed(wanted)),
   ]);
   const taken = new Map([...(known?.slots ?? []), ...slots]);
   return {
     now,
     candidates,
     resources,
-    limits: await loadFreeSlots(tx, taken, (scope) => wanted.get(scope) ?? 0),
+    limits: await loadFreeSlots(tx, taken, (scope) => wanted.slots.get(scope) ?? 0),
     available,
     fairShare: fairShareOf(served.slots),
     rates,
@@ -75,8 +61,28 @@ export async function loadPromotionSnapshot(
   };
 }
 
-function countEach<Item>(items: readonly Item[]): ReadonlyMap<Item, number> {
-  const counts = new Map<Item, number>();
-  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
-  return counts;
+interface Wanted extends Ruled {
+  readonly queues: ReadonlySet<QueueName>;
+  readonly runIds: ReadonlySet<RunId>;
+  readonly resources: ReadonlySet<ResourceName>;
+  readonly rates: ReadonlySet<string>;
+  /** How many want a slot of it. */
+  readonly slots: ReadonlyMap<LimitScope, number>;
+}
+
+/** Each once, however many candidates name it. */
+function wantedBy(candidates: readonly Candidate[]): Wanted {
+  const queues = new Set<QueueName>();
+  const runIds = new Set<RunId>();
+  const resources = new Set<ResourceName>();
+  const rates = new Set<string>();
+  const slots = new Map<LimitScope, number>();
+  for (const candidate of candidates) {
+    queues.add(candidate.queue);
+    if (candidate.runId !== null) runIds.add(candidate.runId);
+    for (const { name } of candidate.resources) resources.add(name);
+    if (candidate.rate !== null) rates.add(candidate.rate);
+    for (const scope of limitScopesOf(candidate)) slots.set(scope, (slots.get(scope) ?? 0) + 1);
+  }
+  return { queues, runIds, resources, rates, slots };
 }

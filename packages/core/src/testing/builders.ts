@@ -132,6 +132,8 @@ export function gateView(fields: SnapshotFields = {}): GateView {
   return {
     now: facts.now,
     fairShare: facts.fairShare,
+    hasPauses: view.hasPauses,
+    hasWindows: view.hasWindows,
     resource: (name) => facts.resources.get(name) ?? resourceSnapshot(),
     limit: (scope) => facts.limits.get(scope) ?? limitSnapshot({ limit: scope.startsWith("key:") ? 1 : 0 }),
     availableOf: (runId) => view.availableOf(runId),

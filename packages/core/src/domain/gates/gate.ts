@@ -22,6 +22,21 @@ export interface Candidate extends LinePlace {
   readonly resources: readonly Resource[];
 }
 
+/** What rules can be put on, of one candidate or of many. */
+export interface Ruled {
+  readonly queues: Iterable<QueueName>;
+  readonly runIds: Iterable<RunId>;
+  readonly resources: Iterable<ResourceName>;
+}
+
+export function ruledOf({ queue, runId, resources }: Candidate): Ruled {
+  return {
+    queues: [queue],
+    runIds: runId === null ? [] : [runId],
+    resources: resources.map(({ name }) => name),
+  };
+}
+
 /** One who waits at a resource and at nothing else. */
 export interface LineEntry extends LinePlace {
   readonly mode: ResourceMode;
@@ -86,6 +101,10 @@ export type WindowView =
 
 export interface GateView {
   readonly now: Date;
+  /** Something that one of the candidates is under is paused. */
+  readonly hasPauses: boolean;
+  /** Something that one of the candidates is under has windows. */
+  readonly hasWindows: boolean;
   /** How many of one run may be AVAILABLE at once. */
   readonly fairShare: number;
   resource(name: ResourceName): ResourceView;

@@ -1,17 +1,19 @@
 import { type PauseScope, queueScope, resourceScope, runScope } from "../scope.ts";
-import type { Candidate, Gate } from "./gate.ts";
+import { type Gate, type Ruled, ruledOf } from "./gate.ts";
 
-export const paused: Gate = (candidate, view) =>
-  pausable(candidate).flatMap((scope) => {
+export const paused: Gate = (candidate, view) => {
+  if (!view.hasPauses) return [];
+  return pausable(ruledOf(candidate)).flatMap((scope) => {
     const pause = view.pause(scope);
     return pause === null ? [] : [{ code: "PAUSED" as const, scope, ...pause }];
   });
+};
 
-/** Everything whose pause keeps this one from starting. */
-export function pausable({ queue, runId, resources }: Candidate): readonly PauseScope[] {
+/** Everything whose pause keeps these from starting. */
+export function pausable({ queues, runIds, resources }: Ruled): readonly PauseScope[] {
   return [
-    queueScope(queue),
-    ...(runId === null ? [] : [runScope(runId)]),
-    ...resources.map(({ name }) => resourceScope(name)),
+    ...Array.from(queues, queueScope),
+    ...Array.from(runIds, runScope),
+    ...Array.from(resources, resourceScope),
   ];
 }

@@ -26,16 +26,26 @@ export async function loadResources(
     loadDoneVersions(db, names),
   ]);
   return new Map(
-    names.map((name) => [
-      name,
-      {
-        ...(holders.get(name) ?? NO_HOLDER),
-        ...(sharers.get(name) ?? NO_SHARERS),
-        ...(lines.get(name) ?? EMPTY_LINE),
-        lowestOpenVersion: lowest.get(name) ?? null,
-        doneVersion: done.get(name) ?? null,
-      },
-    ]),
+    names.map((name) => {
+      const { exclusiveHolder, reservedFor } = holders.get(name) ?? NO_HOLDER;
+      const { sharedCount, sharedHolders, nextSharedSlot } = sharers.get(name) ?? NO_SHARERS;
+      const { line, lineGoesOn, exclusiveGoesOn } = lines.get(name) ?? EMPTY_LINE;
+      const lowestOpenVersion = lowest.get(name) ?? null;
+      const doneVersion = done.get(name) ?? null;
+      const resource: ResourceSnapshot = {
+        exclusiveHolder,
+        reservedFor,
+        sharedCount,
+        sharedHolders,
+        nextSharedSlot,
+        line,
+        lineGoesOn,
+        exclusiveGoesOn,
+        lowestOpenVersion,
+        doneVersion,
+      };
+      return [name, resource];
+    }),
   );
 }
 

@@ -4,8 +4,7 @@
  */
 
 import type { Candidate } from "../../domain/gates/gate.ts";
-import { asRunId, asTaskId, asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
-import type { Resource } from "../../domain/resource.ts";
+import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
 import type { WaitingCode } from "../../domain/waiting-cause.ts";
 import type { Database } from "../database.ts";
 import { preparedSql, sql } from "../sql.ts";
@@ -14,35 +13,6 @@ import { preparedSql, sql } from "../sql.ts";
 export interface WaitingCandidate extends Candidate {
   readonly blockedOn: WaitingCode | null;
   readonly blockedKey: string | null;
-}
-
-interface WaitingRow {
-  readonly taskRunId: string;
-  readonly taskId: string;
-  readonly runId: string | null;
-  readonly kind: string;
-  readonly queue: string;
-  readonly concurrencyKey: string | null;
-  readonly rate: string | null;
-  readonly priority: number;
-  /** Microseconds since 1970; `pg` gives a bigint as text. */
-  readonly enqueuedUs: string;
-  readonly runAt: Date | null;
-  readonly version: string | null;
-  readonly outOfOrder: boolean;
-  readonly resources: readonly Resource[];
-  readonly blockedOn: WaitingCode | null;
-  readonly blockedKey: string | null;
-}
-
-function toCandidate(row: WaitingRow): WaitingCandidate {
-  return {
-    ...row,
-    taskRunId: asTaskRunId(row.taskRunId),
-    taskId: asTaskId(row.taskId),
-    runId: row.runId === null ? null : asRunId(row.runId),
-    enqueuedUs: Number(row.enqueuedUs),
-  };
 }
 
 /** New rows first in line, and rows whose run time has come. */
@@ -95,10 +65,11 @@ export async function loadCandidates(
   taskRunIds: readonly TaskRunId[],
 ): Promise<readonly WaitingCandidate[]> {
   if (taskRunIds.length === 0) return [];
-  const rows = await db.query(
-    preparedSql<WaitingRow>("loadCandidates")`
+  // As they are: to make each anew would take as long as to judge it.
+  return await db.query(
+    preparedSql<WaitingCandidate>("loadCandidates")`
       SELECT task_run_id AS "taskRunId", task_id AS "taskId", run_id AS "runId", kind, queue,
-             concurrency_key AS "concurrencyKey", rate, priority, (date_part('epoch', enqueued_at) * 1000000)::bigint AS "enqueuedUs",
+             concurrency_key AS "concurrencyKey", rate, priority, round(date_part('epoch', enqueued_at) * 1000000) AS "enqueuedUs",
              -- Rounded up to what a Date can hold, while "now" is rounded down: never a moment too early.
              date_trunc('milliseconds', run_at + interval '999 microseconds') AS "runAt",
              array_to_string(version, '.') AS version, resources,
@@ -109,5 +80,4 @@ export async function loadCandidates(
        WHERE task_run_id = ANY (${taskRunIds}::uuid[])
     `,
   );
-  return rows.map(toCandidate);
 }

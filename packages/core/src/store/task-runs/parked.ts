@@ -19,7 +19,7 @@ export async function findParkedAtVersions(
   if (resources.length === 0) return [];
   const rows = await db.query(
     preparedSql<ParkedRow>("findParkedAtVersions")`
-      SELECT 'VERSION_ORDER' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth
+      SELECT g.key, w.task_run_id AS "taskRunId"
         FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
        CROSS JOIN LATERAL (
              SELECT version
@@ -39,7 +39,7 @@ export async function findParkedAtVersions(
        ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
     `,
   );
-  return cutFronts(rows);
+  return cutFronts(rows, () => ({ blockedOn: "VERSION_ORDER", depth }));
 }
 
 /** A gate's key with how many of those parked there are worth a look. */
@@ -53,7 +53,7 @@ export async function findParked(
 ): Promise<readonly ParkedFront[]> {
   if (parkings.length === 0) return [];
   const rows = await db.query(
-    preparedSql<ParkedRow>("findParked")`
+    preparedSql<ParkedRow & { gate: WaitingCode; depth: number }>("findParked")`
       SELECT g.gate, g.key, w.task_run_id AS "taskRunId", g.depth
         FROM unnest(${parkings.map(({ blockedOn }) => blockedOn)}::text[],
                     ${parkings.map(({ blockedKey }) => blockedKey)}::text[],
@@ -69,7 +69,7 @@ export async function findParked(
        ORDER BY g.position, w.priority, w.enqueued_at, w.task_run_id
     `,
   );
-  return cutFronts(rows);
+  return cutFronts(rows, ({ gate, depth }) => ({ blockedOn: gate, depth }));
 }
 
 /**
@@ -84,7 +84,7 @@ export async function findParkedAtResources(
   if (resources.length === 0) return [];
   const rows = await db.query(
     preparedSql<ParkedRow & { mode: ResourceMode }>("findParkedAtResources")`
-      SELECT 'RESOURCE_BUSY' AS gate, g.key, w.task_run_id AS "taskRunId", ${depth}::integer AS depth, w.mode
+      SELECT g.key, w.task_run_id AS "taskRunId", w.mode
         FROM unnest(${resources}::text[]) WITH ORDINALITY AS g (key, position)
        CROSS JOIN LATERAL (
              SELECT task_run_id, priority, enqueued_at,
@@ -101,7 +101,9 @@ export async function findParkedAtResources(
   const wantAlone = new Set(
     rows.filter(({ mode }) => mode === "exclusive").map(({ taskRunId }) => taskRunId),
   );
-  return cutFronts(rows).map((front) => upToExclusive(front, wantAlone));
+  return cutFronts(rows, () => ({ blockedOn: "RESOURCE_BUSY", depth })).map((front) =>
+    upToExclusive(front, wantAlone),
+  );
 }
 
 function upToExclusive(front: ParkedFront, wantAlone: ReadonlySet<string>): ParkedFront {
@@ -111,24 +113,32 @@ function upToExclusive(front: ParkedFront, wantAlone: ReadonlySet<string>): Park
 }
 
 interface ParkedRow {
-  readonly gate: WaitingCode;
   readonly key: string;
   readonly taskRunId: string;
+}
+
+interface Look {
+  readonly blockedOn: WaitingCode;
   readonly depth: number;
 }
 
-function cutFronts(rows: readonly ParkedRow[]): readonly ParkedFront[] {
-  const fronts = new Map<string, { readonly row: ParkedRow; readonly ids: TaskRunId[] }>();
+/** Those of one gate and key come one after the other. */
+function cutFronts<Row extends ParkedRow>(
+  rows: readonly Row[],
+  lookOf: (row: Row) => Look,
+): readonly ParkedFront[] {
+  const fronts: (Look & { readonly blockedKey: string; readonly ids: TaskRunId[] })[] = [];
   for (const row of rows) {
-    const at = `${row.gate}:${row.key}`;
-    const front = fronts.get(at) ?? { row, ids: [] };
-    front.ids.push(asTaskRunId(row.taskRunId));
-    fronts.set(at, front);
+    const look = lookOf(row);
+    const last = fronts.at(-1);
+    if (last?.blockedKey === row.key && last.blockedOn === look.blockedOn)
+      last.ids.push(asTaskRunId(row.taskRunId));
+    else fronts.push({ ...look, blockedKey: row.key, ids: [asTaskRunId(row.taskRunId)] });
   }
-  return [...fronts.values()].map(({ row, ids }) => ({
-    blockedOn: row.gate,
-    blockedKey: row.key,
-    taskRunIds: ids.slice(0, row.depth),
-    goesOn: ids.length > row.depth,
+  return fronts.map(({ blockedOn, blockedKey, ids, depth }) => ({
+    blockedOn,
+    blockedKey,
+    taskRunIds: ids.slice(0, depth),
+    goesOn: ids.length > depth,
   }));
 }
