@@ -234,3 +234,27 @@ it("a plan that was made for a snapshot is not kept for those who write", async 
 
   expect(kept).toEqual([{ name: "read hot" }]);
 });
+
+it("plans as each asks for, on one connection, whatever became of the one before", async () => {
+  const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 5_000, applicationName: "planner" });
+  onTestFinished(pool.close);
+  const planning = async (db: Database): Promise<unknown> =>
+    (
+      await db.query(sql("planning")`
+        SELECT current_setting('enable_seqscan') AS whole, current_setting('enable_bitmapscan') AS unordered,
+               current_setting('plan_cache_mode') AS plans`)
+    )[0];
+  const failing = pool.atOnce(async (tx) => await tx.query(sql("fail")`SELECT 1 / 0`));
+
+  await expect(failing).rejects.toMatchObject({ code: "22012" });
+  expect(await pool.atOnce(planning)).toEqual({
+    whole: "off",
+    unordered: "off",
+    plans: "force_generic_plan",
+  });
+  expect(await pool.transaction(planning)).toEqual({ whole: "off", unordered: "on", plans: "auto" });
+  expect(await pool.snapshot(planning)).toEqual({ whole: "on", unordered: "on", plans: "auto" });
+  expect(await pool.query(sql("planning")`SELECT current_setting('enable_hashjoin') AS joins`)).toEqual([
+    { joins: "on" },
+  ]);
+});

@@ -9,7 +9,7 @@ import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
 import { CLOSE_PATIENCE_MS, destroy } from "./end-client.ts";
 import { type Primaries, rememberPrimaries } from "./primaries.ts";
-import { IN_INDEX_ORDER, KEEP_PLANS, sessionTexts } from "./session.ts";
+import { IN_INDEX_ORDER, KEEP_PLANS, type Planning, planningText, sessionTexts } from "./session.ts";
 import type { Statement } from "./sql.ts";
 
 /** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
@@ -80,28 +80,21 @@ export function openPool(options: PoolOptions): Pool {
   const open = new Set<pg.PoolClient>();
   pool.on("connect", (client) => open.add(client));
   pool.on("remove", (client) => open.delete(client));
-  const beginOf = ({ isDirect }: Taken, first?: string): string => {
-    const begin = isDirect ? texts.begin : texts.beginElsewhere;
-    return first === undefined ? begin : `${begin}; ${first}`;
-  };
+  const taken = async (planning: Planning): Promise<Taken> => await take(pool, primaries, planning);
   return {
-    query: async (statement) => await inOneStatement(await take(pool, primaries), statement),
+    query: async (statement) => await inOneStatement(await taken("any"), statement),
     transaction: async (work, first) => {
-      const taken = await take(pool, primaries);
-      return await inTransaction(taken, beginOf(taken, first), work);
+      const by = await taken("by index");
+      return await inTransaction(by, joined(by.isDirect ? texts.begin : texts.beginElsewhere, first), work);
     },
     atOnce: async (work, first) => {
-      const taken = await take(pool, primaries);
-      const begin = [
-        beginOf(taken, KEEP_PLANS),
-        IN_INDEX_ORDER,
-        ...(first === undefined ? [] : [first]),
-      ].join("; ");
-      return await inTransaction(taken, begin, work, { commitsAtOnce: true });
+      const by = await taken("kept");
+      const begin = by.isDirect ? texts.begin : joined(texts.beginElsewhere, KEEP_PLANS, IN_INDEX_ORDER);
+      return await inTransaction(by, joined(begin, first), work, { commitsAtOnce: true });
     },
     snapshot: async (work, first, patienceMs) => {
-      const begin = first === undefined ? texts.beginSnapshot : `${texts.beginSnapshot}; ${first}`;
-      return await inTransaction(apart(await take(pool, primaries), patienceMs), begin, work);
+      const by = apart(await taken("any"), patienceMs);
+      return await inTransaction(by, joined(texts.beginSnapshot, first), work);
     },
     requireTimeline: primaries.expect,
     newestTimeline: primaries.newest,
@@ -112,14 +105,20 @@ export function openPool(options: PoolOptions): Pool {
   };
 }
 
+function joined(...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined).join("; ");
+}
+
 interface Taken {
   readonly client: pg.PoolClient;
   readonly isDirect: boolean;
+  /** To be called before anything else is sent, in the same packet. */
+  readonly plan: () => void;
   readonly send: <Row>(statement: Statement<Row>) => Promise<pg.QueryResult>;
 }
 
 /** Those that lead to a primary of before are thrown away on the way; a new one is never older than what is known. */
-async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
+async function take(pool: pg.Pool, primaries: Primaries, planning: Planning): Promise<Taken> {
   for (;;) {
     const client = await pool.connect();
     if (primaries.isCurrent(client)) {
@@ -127,6 +126,9 @@ async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
       return {
         client,
         isDirect,
+        plan: () => {
+          if (isDirect) tellPlanning(client, planning);
+        },
         send: async ({ name, text, values, isPrepared }) =>
           await client.query(isPrepared === true && isDirect ? { name, text, values } : { text, values }),
       };
@@ -135,12 +137,24 @@ async function take(pool: pg.Pool, primaries: Primaries): Promise<Taken> {
   }
 }
 
+/** What sessions of our own were told last; one that is new plans in any way. */
+const plannings = new WeakMap<pg.PoolClient, Planning>();
+
+/** By itself, not within the transaction that follows: a ROLLBACK would take it back. */
+function tellPlanning(client: pg.PoolClient, planning: Planning): void {
+  if ((plannings.get(client) ?? "any") === planning) return;
+  plannings.set(client, planning);
+  // Broken off, it is not known: whoever comes next says it again.
+  client.query(planningText(planning)).catch(() => plannings.delete(client));
+}
+
 /** A plan that is made for a snapshot, where any is allowed, must not be kept for those who write: it has a name of its own. */
-function apart({ client, isDirect }: Taken, patienceMs?: number): Taken {
+function apart({ client, isDirect, plan }: Taken, patienceMs?: number): Taken {
   const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
   return {
     client,
     isDirect,
+    plan,
     send: async ({ name, text, values, isPrepared }) =>
       await client.query({
         ...(isPrepared === true && isDirect ? { name: `read ${name}` } : {}),
@@ -152,10 +166,17 @@ function apart({ client, isDirect }: Taken, patienceMs?: number): Taken {
 }
 
 /** Never under a name: a plan that was made while tables were short would be kept, and here any is allowed. */
-async function inOneStatement<Row>({ client }: Taken, { text, values }: Statement<Row>): Promise<Row[]> {
+async function inOneStatement<Row>(
+  { client, plan }: Taken,
+  { text, values }: Statement<Row>,
+): Promise<Row[]> {
   let failure: Error | undefined;
   try {
-    return (await client.query({ text, values })).rows as Row[];
+    const answer = inOnePacket(client, () => {
+      plan();
+      return client.query({ text, values });
+    });
+    return (await answer).rows as Row[];
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
     throw error;
@@ -165,7 +186,7 @@ async function inOneStatement<Row>({ client }: Taken, { text, values }: Statemen
 }
 
 async function inTransaction<Result>(
-  { client, send, isDirect }: Taken,
+  { client, send, isDirect, plan }: Taken,
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
   { commitsAtOnce = false } = {},
@@ -178,6 +199,7 @@ async function inTransaction<Result>(
     // Through a pooler nothing keeps a statement that follows a BEGIN which failed from being carried out by itself.
     if (!isDirect) await client.query(begin);
     const { begun, working } = inOnePacket(client, () => {
+      plan();
       // Not waited for: it goes with the first statement, which cannot write without it (`primaries.ts`).
       const begun = isDirect ? watchedLater(client.query(begin)) : Promise.resolve();
       const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
