@@ -19,12 +19,12 @@ import { type RecallBite, recallBite } from "../store/rules/recall.ts";
 import { IN_INDEX_ORDER, KEEP_PLANS } from "../store/session.ts";
 import {
   findAfter,
-  findNewAndDue,
   loadCandidates,
   type SweptBite,
   type WaitingCandidate,
 } from "../store/task-runs/candidates.ts";
 import { demoteClosed, demoteStrays } from "../store/task-runs/demote.ts";
+import { loadFresh } from "../store/task-runs/fresh.ts";
 import {
   joinLines,
   leaveLines,
@@ -225,18 +225,6 @@ async function findWoken(tx: Transaction, batchSize: number): Promise<Woken> {
   const [wakes, served] = await Promise.all([takeWakes(tx, batchSize), loadServed(tx)]);
   const fairShare = fairShareOf(served.slots);
   return { wakes, served, ...(await findFronts(tx, parkingsOf(wakes), { batchSize, fairShare })) };
-}
-
-/** New and due ones. */
-interface Fresh {
-  /** How many there were before some of them went elsewhere. */
-  readonly found: number;
-  readonly candidates: readonly WaitingCandidate[];
-}
-
-async function loadFresh(tx: Transaction, batchSize: number): Promise<Fresh> {
-  const ids = await findNewAndDue(tx, batchSize);
-  return { found: ids.length, candidates: await loadCandidates(tx, ids) };
 }
 
 /** What follows from who was admitted and who was parked. */
