@@ -237,7 +237,7 @@ it("a plan that was made for a snapshot is not kept for those who write", async 
 
 it("plans as each asks for, on one connection, whatever became of the one before", async () => {
   const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 5_000, applicationName: "planner" });
-  onTestFinished(pool.close);
+  onTestFinished(async () => await pool.close());
   const planning = async (db: Database): Promise<unknown> =>
     (
       await db.query(sql("planning")`
