@@ -38,6 +38,7 @@ export const ACTS = {
   "a settlement": { statement: "settleTaskRuns" },
   "a settlement of successes": { statement: "succeedTaskRuns" },
   "a hand-off": { statement: "handOff" },
+  "a turn of a line": { statement: "goOnInLines" },
   "a settlement by the lease's thread": { statement: "settleTaskRuns", thread: "lease" },
   "a deferral": { statement: "deferTaskRuns" },
   "a kept handle": { statement: "keepHandle" },
@@ -103,6 +104,7 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
   "successes of several claims, where else those of one are": ["succeedMixedTaskRuns"],
   ends: [
     "storeResults",
+    "storeOutputsOfDone",
     "insertNextAttempts",
     "closeVersions",
     "forgetBatches",

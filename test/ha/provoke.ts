@@ -109,16 +109,12 @@ export const PROVOCATIONS: Record<ActName, Provocation> = {
       await enqueued(rig, [{ kind: "work", input, priority: 0 }]);
     },
   },
-  "a hand-off": {
+  // Each takes longer than the turn of its line.
+  "a hand-off": { who: "anyone", by: async (rig) => await enqueued(rig, versions(3, { ms: 120 })) },
+  // So many that each instance asks for who is next, also where all have asked in vain for long.
+  "a turn of a line": {
     who: "anyone",
-    by: async (rig) => {
-      const resources = [exclusive(`handed on ${randomUUID()}`)];
-      const versions = ["1", "2", "3"].map((version) => ({ kind: "work", resources, version, priority: 0 }));
-      await enqueued(
-        rig,
-        versions.map((spec) => ({ ...spec, input: { ms: 5 } satisfies WorkInput })),
-      );
-    },
+    by: async (rig) => await enqueued(rig, versions(50, { ms: 1, silent: true })),
   },
   "a settlement by the lease's thread": {
     who: "anyone",
@@ -290,6 +286,18 @@ async function cancelOf(rig: Rig, random: Random): Promise<OperationRequest> {
     [1, 2, 3].map(() => later(random, { tags: [tag] })),
   );
   return { verb: "cancel", filter: { tag } };
+}
+
+/** On a resource of their own. */
+function versions(count: number, input: WorkInput): readonly TaskSpec[] {
+  const resources = [exclusive(`handed on ${randomUUID()}`)];
+  return Array.from({ length: count }, (_, index) => ({
+    kind: "work",
+    input,
+    resources,
+    version: `${index + 1}`,
+    priority: 0,
+  }));
 }
 
 function atOneResource(): readonly TaskSpec[] {

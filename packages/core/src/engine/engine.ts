@@ -5,9 +5,11 @@ import type { Executor } from "../executors/executor.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { createProcesses, type Processes } from "../executors/process/processes.ts";
 import type { Pool } from "../store/database.ts";
+import { beginExecutions } from "./begin-execution.ts";
 import { carrierLoop } from "./carrier-loop.ts";
 import { ClaimPace } from "./claim-pace.ts";
 import { type InstanceHealth, keepHealth } from "./health.ts";
+import { createLineTurns, type LineTurns, type LineTurnsDeps } from "./line-turns.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import type { Loop } from "./loop.ts";
 import {
@@ -22,7 +24,7 @@ import {
   timerLoop,
   watcherLoop,
 } from "./loops.ts";
-import { Memberships } from "./membership.ts";
+import { type Membership, Memberships } from "./membership.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import type { SchedulerSettings } from "./settings.ts";
 import { createSettler, type Settler } from "./settler.ts";
@@ -74,7 +76,10 @@ export function createEngine(deps: EngineDeps): Engine {
   const emit = settings.onEvent === unheard ? unheard : deps.emit;
   const wake = (loop: LoopName): void => loops[loop].wake();
   const memberships = membershipsOf({ ...deps, emit }, wake);
-  const settler = createSettler({ pool, batchSize: settings.batchSize, emit });
+  const turns = lineTurnsOf({ ...deps, emit, memberships }, (life, claimed) =>
+    beginExecutions(parts, life, claimed),
+  );
+  const settler = createSettler({ pool, batchSize: settings.batchSize, emit, turns });
   const logs = createLogWriter({ pool, emit, onStored: () => wakeups.send("signalbox_log") });
   const processes = createProcesses();
   const onError = (error: unknown, loop: string): void => emit({ type: "loop.failed", loop, error });
@@ -124,6 +129,14 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     health: health.read,
   };
+}
+
+function lineTurnsOf(
+  { pool, executors, emit, memberships }: Pick<EngineParts, "pool" | "executors" | "emit" | "memberships">,
+  begin: LineTurnsDeps<Membership>["begin"],
+): LineTurns {
+  const life = (): Membership | null => (memberships.mayClaim ? memberships.current : null);
+  return createLineTurns({ pool, kinds: [...executors.keys()], emit, life, begin });
 }
 
 function membershipsOf({ pool, settings, emit }: EngineDeps, wake: (loop: LoopName) => void): Memberships {

@@ -3,11 +3,10 @@
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { cancel, joinAsWorker, SUCCESS, settleAll, type Worker } from "../../test/acts.ts";
 import { broken, echo, openFixture } from "../../test/fixture.ts";
+import { FREEZE, LEFT_TO_A_PASS, next, orders, standInLine, wakesIn } from "../../test/lines.ts";
 import { holdersIn, parkingIn } from "../../test/look.ts";
 import { waitUntilBlockedOrDone } from "../../test/wait-until.ts";
 import type { TaskRunId } from "../domain/ids.ts";
-import { exclusive, shared } from "../domain/resource.ts";
-import type { TaskSpec } from "../domain/task-spec.ts";
 import { defineTask } from "../executors/define-task.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
 import { createSettler } from "./settler.ts";
@@ -16,13 +15,6 @@ const box = await openFixture(inject("adminUrl"));
 afterEach(box.clear);
 afterAll(box.close);
 
-const orders = [exclusive("orders")];
-
-async function wakesLeft(): Promise<readonly string[]> {
-  const rows = await box.query<{ key: string }>("SELECT DISTINCT key FROM signalbox.gate_wake ORDER BY key");
-  return rows.map(({ key }) => key);
-}
-
 /** Of what was claimed and executed. */
 async function settleNow(scheduler: ManualScheduler): Promise<void> {
   await scheduler.claim();
@@ -30,24 +22,11 @@ async function settleNow(scheduler: ManualScheduler): Promise<void> {
   await scheduler.settle();
 }
 
-/** The first has the resource and is about to end; the others have been looked at. */
-async function line(
-  scheduler: ManualScheduler,
-  ...specs: readonly TaskSpec[]
-): Promise<readonly [TaskRunId, ...TaskRunId[]]> {
-  const ids: TaskRunId[] = [];
-  for (const spec of specs) ids.push((await scheduler.enqueue(spec)).taskRunId);
-  await scheduler.promote();
-  const [first, ...others] = ids;
-  if (first === undefined) throw new Error("Nobody stands in line");
-  expect(await box.statusOf(first)).toBe("AVAILABLE");
-  return [first, ...others];
-}
-
 describe("a resource that was held alone", () => {
   it("goes with the end of a version to the next one, without a pass", async () => {
     const scheduler = await box.scheduler();
-    const [, second, third] = await line(
+    const [, second, third] = await standInLine(
+      box,
       scheduler,
       echo.task(1, { resources: orders, version: "1" }),
       echo.task(2, { resources: orders, version: "2" }),
@@ -59,7 +38,7 @@ describe("a resource that was held alone", () => {
     expect(await box.statusOf(second ?? "")).toBe("AVAILABLE");
     expect(await holdersIn(box, "resource:orders")).toEqual([second]);
     expect(await parkingIn(box, third ?? "")).toBe("VERSION_ORDER orders");
-    expect(await wakesLeft()).toEqual([]);
+    expect(await wakesIn(box)).toEqual([]);
     expect((await scheduler.get(second ?? "")).waitedMs).toHaveProperty("VERSION_ORDER");
     await settleNow(scheduler);
     await settleNow(scheduler);
@@ -69,7 +48,8 @@ describe("a resource that was held alone", () => {
 
   it("goes to the first in line, and the next one of it waits for that one", async () => {
     const scheduler = await box.scheduler();
-    const [, later, urgent] = await line(
+    const [, later, urgent] = await standInLine(
+      box,
       scheduler,
       echo.task(1, { resources: orders, priority: 0 }),
       echo.task(2, { resources: orders }),
@@ -81,7 +61,7 @@ describe("a resource that was held alone", () => {
     expect(await box.statusOf(urgent ?? "")).toBe("AVAILABLE");
     expect(await holdersIn(box, "resource:orders")).toEqual([urgent]);
     expect(await parkingIn(box, later ?? "")).toBe("RESOURCE_BUSY orders");
-    expect(await wakesLeft()).toEqual([]);
+    expect(await wakesIn(box)).toEqual([]);
     await settleNow(scheduler);
     expect(await holdersIn(box, "resource:orders")).toEqual([later]);
     await settleNow(scheduler);
@@ -91,7 +71,8 @@ describe("a resource that was held alone", () => {
 
   it("goes on after an attempt that failed for good, and stays closed to a larger version before a retry", async () => {
     const scheduler = await box.scheduler();
-    const [, second] = await line(
+    const [, second] = await standInLine(
+      box,
       scheduler,
       broken.task(1, { resources: orders, version: "1", retry: { attempts: 2, backoff: { firstMs: 0 } } }),
       echo.task(2, { resources: orders, version: "2" }),
@@ -106,70 +87,15 @@ describe("a resource that was held alone", () => {
   });
 });
 
-const next = (options: Partial<TaskSpec> = {}): TaskSpec =>
-  echo.task(2, { resources: orders, version: "2", ...options });
-const FREEZE = { kind: "freeze", from: new Date("2026-01-01"), until: new Date("2090-01-01") } as const;
-/** Open for good; only a pass says so. */
-const PAST = { ...FREEZE, until: new Date("2026-01-02") };
-
-interface Case {
-  readonly specs?: readonly TaskSpec[];
-  readonly before?: (scheduler: ManualScheduler) => Promise<unknown>;
-  readonly meanwhile?: (scheduler: ManualScheduler, next: TaskRunId) => Promise<unknown>;
-}
-
 const other = defineTask({ kind: "other", run: () => null });
-const taskIdOf = async (scheduler: ManualScheduler, id: TaskRunId) => (await scheduler.get(id)).taskId;
-
-/** Each but one thing away from being handed the resource. */
-const LEFT_TO_A_PASS: Readonly<Record<string, Case>> = {
-  "has a key": { specs: [next({ concurrencyKey: "customer" })] },
-  "has a rate": {
-    before: async (scheduler) => await scheduler.setRate("sms", { amount: 10, perMs: 1_000 }),
-    specs: [next({ rate: "sms" })],
-  },
-  "wants another resource too": { specs: [next({ resources: [...orders, exclusive("users")] })] },
-  "shares it": { specs: [next({ resources: [shared("orders")] })] },
-  "is in a queue with a limit": {
-    specs: [next({ queue: "slow" })],
-    meanwhile: async (scheduler) => await scheduler.setQueue("slow", { limit: 5 }),
-  },
-  "is in a paused queue": {
-    specs: [next({ queue: "slow" })],
-    meanwhile: async (scheduler) => await scheduler.pause({ queue: "slow" }),
-  },
-  "wants a paused resource": {
-    meanwhile: async (scheduler) => await scheduler.pause({ resource: "orders" }),
-  },
-  "is in a queue with windows": {
-    specs: [next({ queue: "slow" })],
-    meanwhile: async (scheduler) => await scheduler.setWindows({ queue: "slow" }, [PAST]),
-  },
-  "wants a resource with windows": {
-    meanwhile: async (scheduler) => await scheduler.setWindows({ resource: "orders" }, [PAST]),
-  },
-  "is stopped": {
-    meanwhile: async (scheduler, id) => await scheduler.putStop(await taskIdOf(scheduler, id), "APPROVAL"),
-  },
-  "waits behind a smaller version that nobody has looked at": {
-    meanwhile: async (scheduler) => await scheduler.enqueue(next({ version: "1.5" })),
-  },
-  "has the version of another": { specs: [next(), next()] },
-  "has another in line before it": { specs: [next(), echo.task(3, { resources: orders })] },
-  "is the first in line while another waits for the version": {
-    specs: [echo.task(3, { resources: orders }), next({ version: "3" })],
-  },
-  "has a version and stands in line": {
-    specs: [echo.task(3, { resources: orders, version: "1" })],
-  },
-};
 
 describe("is left to a pass where the next one", () => {
   it.each(Object.keys(LEFT_TO_A_PASS))("%s: one thing is enough", async (name) => {
     const { specs = [next()], before, meanwhile } = LEFT_TO_A_PASS[name] ?? {};
     const scheduler = await box.scheduler();
     await before?.(scheduler);
-    const [first, second] = await line(
+    const [first, second] = await standInLine(
+      box,
       scheduler,
       echo.task(1, { resources: orders, version: "1", priority: 0 }),
       ...specs,
@@ -183,7 +109,7 @@ describe("is left to a pass where the next one", () => {
     expect(await box.statusOf(first)).toBe("DONE");
     expect(await box.statusOf(second ?? first)).toBe("PENDING");
     expect(await holdersIn(box, "resource:orders")).toEqual([]);
-    expect(await wakesLeft()).toContain("resource:orders");
+    expect(await wakesIn(box)).toContain("resource:orders");
   });
 
   it("belongs to a run and needs a slot of it", async () => {
@@ -195,13 +121,14 @@ describe("is left to a pass where the next one", () => {
     await settleNow(scheduler);
 
     expect(await box.statusOf(taskRuns[0]?.taskRunId ?? "")).toBe("PENDING");
-    expect(await wakesLeft()).toEqual(["resource:orders", "version:orders"]);
+    expect(await wakesIn(box)).toEqual(["resource:orders", "version:orders"]);
   });
 
   it("is of a kind that nobody runs any more", async () => {
     const scheduler = await box.scheduler();
     const leaving = await box.scheduler({ tasks: [other], name: "leaving" });
-    const [, second] = await line(
+    const [, second] = await standInLine(
+      box,
       scheduler,
       echo.task(1, { resources: orders, version: "1" }),
       other.task(null, { resources: orders, version: "2" }),
@@ -215,7 +142,7 @@ describe("is left to a pass where the next one", () => {
 
   it("comes too late for its version", async () => {
     const scheduler = await box.scheduler();
-    await line(scheduler, echo.task(1, { resources: orders, version: "3" }));
+    await standInLine(box, scheduler, echo.task(1, { resources: orders, version: "3" }));
     const far = new Date(Date.now() + 3_600_000);
     const smallest = await scheduler.enqueue(next({ version: "1", runAt: far }));
     const late = await scheduler.enqueue(next());
@@ -231,7 +158,12 @@ describe("is left to a pass where the next one", () => {
 
   it("finds the resource kept for the task that has just ended", async () => {
     const doomed = await box.scheduler({ name: "doomed" });
-    const [, second] = await line(doomed, echo.task(1, { resources: orders, version: "1" }), next());
+    const [, second] = await standInLine(
+      box,
+      doomed,
+      echo.task(1, { resources: orders, version: "1" }),
+      next(),
+    );
     await doomed.claim();
     await doomed.expireLease();
     const scheduler = await box.scheduler();
@@ -252,7 +184,12 @@ describe("a hand-off that meets", () => {
     const scheduler = await box.scheduler();
     const pool = box.pool("worker");
     const worker = await joinAsWorker(pool, "echo");
-    const [first, second] = await line(scheduler, echo.task(1, { resources: orders, version: "1" }), next());
+    const [first, second] = await standInLine(
+      box,
+      scheduler,
+      echo.task(1, { resources: orders, version: "1" }),
+      next(),
+    );
     await worker.claim(pool);
     return { worker, second: second ?? first };
   }
@@ -304,7 +241,7 @@ describe("a hand-off that meets", () => {
 
 it("is told to others also where the answer to its commit was lost", async () => {
   const scheduler = await box.scheduler();
-  await line(scheduler, echo.task(1, { resources: orders, version: "1" }), next());
+  await standInLine(box, scheduler, echo.task(1, { resources: orders, version: "1" }), next());
   await scheduler.claim();
   const pool = box.pool("settler");
   await settleAll(scheduler, SUCCESS)(pool);

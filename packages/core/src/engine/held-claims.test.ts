@@ -94,3 +94,52 @@ describe("a whole batch", () => {
     expect(held.isWholeBatch([two])).toBe(false);
   });
 });
+
+describe("the turn of a line", () => {
+  it("begins with a claim and ends 100 ms later, for all that came with it", () => {
+    const held = new HeldClaims();
+    const { begunAtMs } = held.add(claimOf({ claimNo: 1 }));
+    held.add(claimOf({ claimNo: 1 }));
+
+    expect(held.turnEndsAtMs(1)).toBe(begunAtMs + 100);
+  });
+
+  it("goes to who goes on in the same slot, with what is left of it", () => {
+    const held = new HeldClaims();
+    const first = held.add(claimOf({ claimNo: 1 }));
+    const endsAtMs = held.turnEndsAtMs(1);
+    held.endExecution(first);
+    held.remove(first.claim);
+
+    held.add(claimOf({ claimNo: 2 }), endsAtMs);
+
+    expect(held.turnEndsAtMs(2)).toBe(endsAtMs);
+  });
+
+  it("is over for a claim of which nothing is held", () => {
+    const held = new HeldClaims();
+    held.remove(held.add(claimOf({ claimNo: 1 })).claim);
+
+    expect(held.turnEndsAtMs(1)).toBe(Number.NEGATIVE_INFINITY);
+  });
+});
+
+describe("a request for who goes on in the slot of another", () => {
+  it("takes no slot while it is on its way, and is known by its number", () => {
+    const held = new HeldClaims();
+    const requestNo = held.beginSlotless();
+    expect([held.freeSlots(SLOTS), held.isOnItsWay(requestNo)]).toEqual([10, true]);
+
+    held.endRequest(requestNo);
+    expect([held.isOnItsWay(requestNo), held.wasAnswered(requestNo)]).toEqual([false, true]);
+  });
+
+  it("whose answer was lost is not on its way, and was not answered", () => {
+    const held = new HeldClaims();
+    const requestNo = held.beginSlotless();
+
+    held.loseRequest(requestNo);
+
+    expect([held.isOnItsWay(requestNo), held.wasAnswered(requestNo)]).toEqual([false, false]);
+  });
+});

@@ -6,6 +6,9 @@ import { monotonicMs } from "../executors/monotonic.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { StopSwitch } from "./stop-switch.ts";
 
+/** How long a slot stays with the line of one resource, while others wait for a slot. */
+const TURN_MS = 100;
+
 export interface HeldClaim {
   readonly claim: Claim;
   readonly stop: StopSwitch;
@@ -26,9 +29,9 @@ export function stopExecution({ stop }: HeldClaim, because: ExecutionStoppedErro
 export class HeldClaims {
   readonly #held = new Map<TaskRunId, HeldClaim>();
   /** By the number of the claim statement: how many came with it, and of how many the end is still to be recorded. */
-  readonly #batches = new Map<number, { size: number; open: number }>();
+  readonly #batches = new Map<number, { size: number; open: number; readonly turnEndsAtMs: number }>();
   readonly #requests = new Set<number>();
-  readonly #polls = new Set<number>();
+  readonly #slotless = new Set<number>();
   /** Requests without an answer, since it joined: a number for each pass that failed. */
   readonly #unanswered = new Set<number>();
   #lastRequestNo = 0;
@@ -52,17 +55,17 @@ export class HeldClaims {
     return this.#lastRequestNo;
   }
 
-  /** As `beginRequest`, for outside jobs: what comes with the answer takes no slots. */
-  beginPoll(): number {
+  /** As `beginRequest`, where what comes with the answer takes no free slot: outside jobs, and who goes on in the slot of another. */
+  beginSlotless(): number {
     this.#lastRequestNo += 1;
-    this.#polls.add(this.#lastRequestNo);
+    this.#slotless.add(this.#lastRequestNo);
     return this.#lastRequestNo;
   }
 
   /** Its answer has come, and what came with it is held. */
   endRequest(requestNo: number): void {
     this.#requests.delete(requestNo);
-    this.#polls.delete(requestNo);
+    this.#slotless.delete(requestNo);
   }
 
   /** Nothing of what came with it, if anything, is ever begun here. */
@@ -77,33 +80,35 @@ export class HeldClaims {
   }
 
   isOnItsWay(requestNo: number): boolean {
-    return this.#requests.has(requestNo) || this.#polls.has(requestNo);
+    return this.#requests.has(requestNo) || this.#slotless.has(requestNo);
   }
 
-  add(claim: Claim): HeldClaim {
+  /** The turn of its line is that of the one in whose slot it goes on; that of others begins here. */
+  add(claim: Claim, turnEndsAtMs?: number): HeldClaim {
     // A failover undid our first claim of it and it came to us again: only the second one counts.
     const former = this.#held.get(claim.taskRunId);
     if (former !== undefined) this.#replace(former);
+    const begunAtMs = monotonicMs();
     const held: HeldClaim = {
       claim,
       stop: new StopSwitch(),
-      begunAtMs: monotonicMs(),
+      begunAtMs,
       ended: false,
       stuck: false,
       handle: claim.job === null ? "none" : "kept",
     };
     this.#held.set(claim.taskRunId, held);
-    this.#countIn(claim.claimNo);
+    this.#countIn(claim.claimNo, turnEndsAtMs ?? begunAtMs + TURN_MS);
     // A look at an outside job takes no slot: an instance that is busy for hours must not keep it waiting.
     if (claim.job === null) this.#executing += 1;
     else this.#polling += 1;
     return held;
   }
 
-  #countIn(claimNo: number): void {
+  #countIn(claimNo: number, turnEndsAtMs: number): void {
     const batch = this.#batches.get(claimNo);
     if (batch === undefined) {
-      this.#batches.set(claimNo, { size: 1, open: 1 });
+      this.#batches.set(claimNo, { size: 1, open: 1, turnEndsAtMs });
       return;
     }
     batch.size += 1;
@@ -153,6 +158,11 @@ export class HeldClaims {
     return [...ending]
       .filter(([claimNo, count]) => (this.#batches.get(claimNo)?.open ?? 0) <= count)
       .map(([no]) => no);
+  }
+
+  /** Monotonic time until which the slots of this claim go on with who is next in line. */
+  turnEndsAtMs(claimNo: number): number {
+    return this.#batches.get(claimNo)?.turnEndsAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
   /** All that came with one claim statement, and nothing else. */

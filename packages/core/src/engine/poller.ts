@@ -33,7 +33,7 @@ export async function takeDueOnce(deps: PollDeps): Promise<readonly HeldClaim[]>
   const { pool, instanceId, kinds, held } = deps;
   const freeSlots = freePolls(held);
   if (freeSlots < 1 || kinds.length === 0 || !deps.isTrusted()) return [];
-  const requestNo = held.beginPoll();
+  const requestNo = held.beginSlotless();
   try {
     const claims = await pool.atOnce(
       async (tx) => await takeOutsideJobs(tx, { instanceId, kinds, freeSlots, requestNo }),

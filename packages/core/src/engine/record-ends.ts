@@ -60,6 +60,11 @@ function tell(
   if (handedOff.length > 0) emit({ type: "task_run.promoted", taskRunIds: handedOff });
 }
 
+export function tellSuccesses(emit: Emit, batch: readonly Ended[]): void {
+  const settled = new Map(batch.map(({ claim: { taskRunId } }) => [taskRunId, succeeded(taskRunId)]));
+  for (const finished of batch) tellEnd(emit, finished, { settled, before: new Map() });
+}
+
 function succeeded(taskRunId: TaskRunId): SettledTaskRun {
   return { taskRunId, status: "DONE", nextTaskRunId: null };
 }

@@ -1,16 +1,17 @@
 /** Records what executions came to, many at once. What could not be recorded for sure is tried again. */
 
-import type { InstanceId } from "../domain/ids.ts";
+import type { InstanceId, TaskRunId } from "../domain/ids.ts";
 import { type Decision, decide, type Outcome } from "../domain/settlement.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { isRefusedRow, isRefusedValue, type Pool } from "../store/database.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { type DecisionOf, type Finished, isOf } from "./finished.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
+import type { LineTurns } from "./line-turns.ts";
 import { notStorable, type Recorded, recordEnds } from "./record-ends.ts";
 import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";
-import { Unrecorded } from "./unrecorded.ts";
+import { type Batch, Unrecorded } from "./unrecorded.ts";
 
 interface SettlePass extends Recorded {
   /** Still to be written, and not by another call. */
@@ -35,6 +36,8 @@ export function createSettler(deps: {
   readonly pool: Pool;
   readonly batchSize: number;
   readonly emit: Emit;
+  /** Left out: every slot is given back. */
+  readonly turns?: LineTurns;
 }): Settler {
   const unrecorded = new Unrecorded();
   return {
@@ -45,13 +48,15 @@ export function createSettler(deps: {
       unrecorded.add({ claim, claimedBy, decision, outside, held, ranMs: ranMsOf(claim, execution) });
     },
     settleOnce: async () => {
-      const batch = unrecorded.take(deps.batchSize);
-      const { finished } = batch;
+      let batch = unrecorded.take(deps.batchSize);
       // What cannot go now goes when those are back that are on their way.
-      if (finished.length === 0) return { left: 0, freesSlots: false, letGo: false, ...NOTHING };
+      if (batch.finished.length === 0) return { left: 0, freesSlots: false, letGo: false, ...NOTHING };
       let recorded: Recorded;
       try {
-        recorded = await recordBatch(deps, finished);
+        batch = unrecorded.removeFrom(batch, await wentOnOf(deps.turns, batch));
+        if (batch.finished.length === 0)
+          return { left: unrecorded.left, freesSlots: false, letGo: false, ...NOTHING };
+        recorded = await recordBatch(deps, batch.finished);
       } catch (error) {
         if (!isRefusedRow(error)) {
           unrecorded.putBack(batch);
@@ -62,10 +67,21 @@ export function createSettler(deps: {
         return { left: unrecorded.left, freesSlots: false, letGo: false, ...NOTHING };
       }
       unrecorded.remove(batch);
+      const { finished } = batch;
       for (const { claim, held } of finished) held.remove(claim);
       return { left: unrecorded.left, freesSlots: true, ...recorded, letGo: finished.some(goesOn) };
     },
   };
+}
+
+const NOBODY: ReadonlySet<TaskRunId> = new Set();
+
+/** What was refused before goes by itself, and as ever: what it is refused for is told then. */
+async function wentOnOf(
+  turns: LineTurns | undefined,
+  { from, finished }: Batch,
+): Promise<ReadonlySet<TaskRunId>> {
+  return turns === undefined || from !== "waiting" ? NOBODY : await turns.goOn(finished);
 }
 
 const NOTHING: Recorded = { opensGates: false, handsOff: false };

@@ -92,6 +92,13 @@ export class Unrecorded {
     for (const { claim } of finished) this.#underWay.delete(claim.taskRunId);
   }
 
+  /** These of them are recorded; answers the others. */
+  removeFrom(batch: Batch, recorded: ReadonlySet<TaskRunId>): Batch {
+    if (recorded.size === 0) return batch;
+    this.remove({ ...batch, finished: batch.finished.filter(({ claim }) => recorded.has(claim.taskRunId)) });
+    return { ...batch, finished: batch.finished.filter(({ claim }) => !recorded.has(claim.taskRunId)) };
+  }
+
   /** Nobody knows whether they are recorded: they go again. */
   putBack(batch: Batch): void {
     this.remove(batch);

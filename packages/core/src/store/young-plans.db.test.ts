@@ -5,11 +5,13 @@ import { echo, openFixture } from "../../test/fixture.ts";
 import { conditionsOf, type PlanNode, plansSentBy, reads } from "../../test/query-plans.ts";
 import { asInstanceId, asTaskRunId } from "../domain/ids.ts";
 import { promoteOnce } from "../engine/promoter.ts";
-import type { Pool } from "./database.ts";
+import type { Pool, Transaction } from "./database.ts";
 import { takeOutsideJobs } from "./outside-jobs/take.ts";
+import { IN_INDEX_ORDER } from "./session.ts";
 import type { Statement } from "./sql.ts";
 import { listRunning } from "./task-runs/claim.ts";
 import { findOverdue } from "./task-runs/fail-overdue.ts";
+import { goOnInLines } from "./task-runs/go-on.ts";
 import { handOff } from "./task-runs/hand-off.ts";
 import { findLost } from "./task-runs/rescue.ts";
 
@@ -70,16 +72,36 @@ it("a pass that looks for what nobody runs takes the first of it, without sortin
   expect(types).not.toContain("Sort");
 });
 
-it("a resource is handed on by who held it and by its name, also where the server takes holds for none", async () => {
-  await box.query(`
-    INSERT INTO signalbox.hold (scope, slot, task_run_id)
-    SELECT 'resource:name ' || n, 0, gen_random_uuid() FROM generate_series(1, 3000) AS n;
-    UPDATE pg_class SET reltuples = 0, relpages = 100 WHERE oid = 'signalbox.hold'::regclass`);
+const HANDING_ON: Readonly<Record<string, (tx: Transaction) => Promise<unknown>>> = {
+  handOff: async (tx) => await handOff(tx, [asTaskRunId(INSTANCE)]),
+  goOnInLines: async (tx) =>
+    await goOnInLines(tx, {
+      instanceId: INSTANCE,
+      kinds: ["echo"],
+      taskRunIds: [asTaskRunId(INSTANCE)],
+      claimNo: 1,
+      requestNo: 1,
+    }),
+};
 
-  const plan = (
-    await plansSentBy(box.pool("planner"), async (tx) => await handOff(tx, [asTaskRunId(INSTANCE)]))
-  ).get("handOff");
+it.each(Object.keys(HANDING_ON))(
+  "a resource is handed on by who held it and by its name, also where the server takes holds for none: %s",
+  async (name) => {
+    await box.query(`
+      INSERT INTO signalbox.hold (scope, slot, task_run_id)
+      SELECT 'resource:${name} ' || n, 0, gen_random_uuid() FROM generate_series(1, 3000) AS n;
+      UPDATE pg_class SET reltuples = 0, relpages = 100 WHERE oid = 'signalbox.hold'::regclass`);
 
-  expect(conditionsOf(plan, "hold_of_task_run")).toEqual([expect.stringContaining("task_run_id = ANY")]);
-  expect(conditionsOf(plan, "hold_pkey")).toEqual([expect.stringContaining("scope = ")]);
-});
+    const plan = (
+      await plansSentBy(box.pool("planner"), async (tx) => await HANDING_ON[name]?.(tx), IN_INDEX_ORDER)
+    ).get(name);
+
+    // Who holds it, and what else.
+    for (const condition of conditionsOf(plan, "hold_of_task_run"))
+      expect(condition).toContain("task_run_id = ");
+    expect(conditionsOf(plan, "hold_of_task_run")).toContainEqual(
+      expect.stringContaining("task_run_id = ANY"),
+    );
+    expect(conditionsOf(plan, "hold_pkey")).toEqual([expect.stringContaining("scope = ")]);
+  },
+);

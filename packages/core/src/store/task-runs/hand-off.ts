@@ -84,7 +84,8 @@ function handOffStatement(ended: readonly TaskRunId[]): Statement<HandedOffRow> 
        WHERE w.task_run_id = ANY (ARRAY(SELECT task_run_id FROM next))
          AND w.blocked_on IN ('VERSION_ORDER', 'RESOURCE_BUSY')
          AND w.run_id IS NULL AND w.concurrency_key IS NULL AND w.rate IS NULL
-         AND w.resources = jsonb_build_array(jsonb_build_object('name', w.blocked_key, 'mode', 'exclusive'))
+         AND jsonb_array_length(w.resources) = 1
+         AND w.resources->0->>'name' = w.blocked_key AND w.resources->0->>'mode' = 'exclusive'
          AND w.kind = ANY (ARRAY(SELECT unnest(kinds) FROM signalbox.instance
                                   WHERE state = 'LIVE' AND expires_at > clock_timestamp()))
          AND (SELECT slot_limit FROM signalbox.queue WHERE queue.name = w.queue) > 0 IS NOT TRUE

@@ -229,6 +229,30 @@ export async function storeResults(
   );
 }
 
+/**
+ * The same of those that are DONE under this claim, by a statement that went before in the transaction or by a commit whose
+ * answer was lost: then it is stored already.
+ */
+export async function storeOutputsOfDone(
+  tx: Transaction,
+  { claimNo, claimedBy }: Pick<SettleRequest, "claimNo" | "claimedBy">,
+  ended: readonly Pick<SettleRequest, "taskRunId" | "settlement">[],
+): Promise<void> {
+  const told = ended.filter(({ settlement }) => hasResult(settlement));
+  if (told.length === 0) return;
+  await tx.query(
+    preparedSql("storeOutputsOfDone")`
+      INSERT INTO signalbox.task_run_result (task_run_id, output)
+      SELECT g.task_run_id, g.output::jsonb
+        FROM unnest(${told.map(({ taskRunId }) => taskRunId)}::uuid[],
+                    ${told.map(({ settlement }) => toJson(settlement.output))}::text[]) AS g (task_run_id, output)
+       WHERE (SELECT t.status = 'DONE' AND t.claim_no = ${claimNo} AND t.claimed_by = ${claimedBy}
+                FROM signalbox.task_run AS t WHERE t.id = g.task_run_id)
+          ON CONFLICT (task_run_id) DO NOTHING
+    `,
+  );
+}
+
 function hasResult({ error, output }: Settlement): boolean {
   return error !== null || (output ?? null) !== null;
 }
