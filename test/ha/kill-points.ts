@@ -87,7 +87,7 @@ export const ALONG: Readonly<Record<string, readonly string[]>> = {
     "leaveReadyNow",
     "leaveReadyOverdue",
   ],
-  waiting: ["enterWaiting", "leaveWaiting", "joinLines", "leaveLines"],
+  waiting: ["enterWaiting", "leaveWaiting", "joinLines", "leaveLines", "parkBehindVersions"],
   "holds taken": ["takeHolds", "takeReservedHolds", "countResourceUse", "takeRateSlots"],
   "holds given back": [
     "releaseHolds",

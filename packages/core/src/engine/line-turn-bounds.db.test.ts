@@ -112,7 +112,7 @@ describe("an answer", () => {
     turning.worker.end();
     turning.worker.isTrusted = false;
 
-    expect(await turning.worker.settleOnce()).toMatchObject({ left: 0 });
+    expect(await turning.worker.settleOnce()).toMatchObject({ left: 0, freesSlots: true, opensGates: true });
 
     await expectHandedBack(turning);
   });
@@ -127,8 +127,8 @@ describe("an answer", () => {
 
     worker.mayClaim = false;
     pause.resume();
-    await settled;
 
+    expect(await settled).toMatchObject({ left: 0, freesSlots: true, opensGates: true });
     await expectHandedBack(turning);
   });
 

@@ -18,8 +18,14 @@ import { tellSuccesses } from "./record-ends.ts";
 import { type Emit, unheard } from "./telemetry.ts";
 
 export interface LineTurns {
-  /** Ends those whose resource and slot go on with who is next, and begins these. Answers whom; the others are to be settled. */
-  readonly goOn: (batch: readonly Finished[]) => Promise<ReadonlySet<TaskRunId>>;
+  /** Ends those whose resource and slot go on with who is next, and begins these. The others are to be settled. */
+  readonly goOn: (batch: readonly Finished[]) => Promise<TurnEnd>;
+}
+
+export interface TurnEnd {
+  readonly ended: ReadonlySet<TaskRunId>;
+  /** Those that should have begun were handed back: they wait for somebody else. */
+  readonly handsBack: boolean;
 }
 
 type Ended = Finished<DecisionOf<"end">>;
@@ -39,7 +45,7 @@ export interface LineTurnsDeps<Life extends TurningLife> {
   readonly begin: (life: Life, claimed: readonly HeldClaim[]) => void;
 }
 
-const NOBODY: ReadonlySet<TaskRunId> = new Set();
+const NOBODY: TurnEnd = { ended: new Set(), handsBack: false };
 
 /** Where there are no lines, to ask is in vain: after each time twice as many settlements do not, up to so many. */
 const MOST_UNASKED = 15;
@@ -56,10 +62,10 @@ export function createLineTurns<Life extends TurningLife>(deps: LineTurnsDeps<Li
         unasked -= 1;
         return NOBODY;
       }
-      const { ended } = await goOnWith(deps, life, claims);
-      inVain = ended.length > 0 ? 0 : inVain + 1;
+      const turn = await goOnWith(deps, life, claims);
+      inVain = turn.ended.size > 0 ? 0 : inVain + 1;
       unasked = Math.min(MOST_UNASKED, 2 ** inVain - 1);
-      return new Set(ended);
+      return turn;
     },
   };
 }
@@ -80,28 +86,27 @@ async function goOnWith<Life extends TurningLife>(
   deps: LineTurnsDeps<Life>,
   life: Life,
   finished: readonly Ended[],
-): Promise<WentOn> {
+): Promise<TurnEnd> {
   const { held, lease } = life;
-  const claims = finished.map(({ claim }) => claim);
   const requestNo = held.beginSlotless();
   try {
     const wentOn = await send(deps, life, finished, requestNo);
-    const endedIds = new Set(wentOn.ended);
-    const ended = finished.filter(({ claim }) => endedIds.has(claim.taskRunId));
-    const turnEndsAtMs = held.turnEndsAtMs(claims[0]?.claimNo ?? 0);
-    for (const { claim } of ended) held.remove(claim);
-    if (deps.emit !== unheard) tell(deps.emit, ended, wentOn.claims);
+    const ended = new Set(wentOn.ended);
+    const settled = finished.filter(({ claim }) => ended.has(claim.taskRunId));
+    const turnEndsAtMs = held.turnEndsAtMs(finished[0]?.claim.claimNo ?? 0);
+    for (const { claim } of settled) held.remove(claim);
+    if (deps.emit !== unheard) tell(deps.emit, settled, wentOn.claims);
     if (lease.isTrusted() && deps.life() === life) {
       held.endRequest(requestNo);
       deps.begin(
         life,
         wentOn.claims.map((claim) => held.add(claim, turnEndsAtMs)),
       );
-      return wentOn;
+      return { ended, handsBack: false };
     }
     await handBack(deps.pool, life, wentOn.claims);
     held.loseRequest(requestNo);
-    return wentOn;
+    return { ended, handsBack: wentOn.claims.length > 0 };
   } catch (error) {
     held.loseRequest(requestNo);
     throw error;

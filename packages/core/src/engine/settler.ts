@@ -1,17 +1,17 @@
 /** Records what executions came to, many at once. What could not be recorded for sure is tried again. */
 
-import type { InstanceId, TaskRunId } from "../domain/ids.ts";
+import type { InstanceId } from "../domain/ids.ts";
 import { type Decision, decide, type Outcome } from "../domain/settlement.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { isRefusedRow, isRefusedValue, type Pool } from "../store/database.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { type DecisionOf, type Finished, isOf } from "./finished.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
-import type { LineTurns } from "./line-turns.ts";
+import type { LineTurns, TurnEnd } from "./line-turns.ts";
 import { notStorable, type Recorded, recordEnds } from "./record-ends.ts";
 import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";
-import { type Batch, Unrecorded } from "./unrecorded.ts";
+import { Unrecorded } from "./unrecorded.ts";
 
 interface SettlePass extends Recorded {
   /** Still to be written, and not by another call. */
@@ -52,10 +52,17 @@ export function createSettler(deps: {
       // What cannot go now goes when those are back that are on their way.
       if (batch.finished.length === 0) return { left: 0, freesSlots: false, letGo: false, ...NOTHING };
       let recorded: Recorded;
+      let wentOn = NOBODY;
       try {
-        batch = unrecorded.removeFrom(batch, await wentOnOf(deps.turns, batch));
+        wentOn = await wentOnOf(deps.turns, batch.finished);
+        batch = unrecorded.removeFrom(batch, wentOn.ended);
         if (batch.finished.length === 0)
-          return { left: unrecorded.left, freesSlots: false, letGo: false, ...NOTHING };
+          return {
+            left: unrecorded.left,
+            freesSlots: wentOn.handsBack,
+            letGo: false,
+            ...opened(NOTHING, wentOn),
+          };
         recorded = await recordBatch(deps, batch.finished);
       } catch (error) {
         if (!isRefusedRow(error)) {
@@ -69,19 +76,31 @@ export function createSettler(deps: {
       unrecorded.remove(batch);
       const { finished } = batch;
       for (const { claim, held } of finished) held.remove(claim);
-      return { left: unrecorded.left, freesSlots: true, ...recorded, letGo: finished.some(goesOn) };
+      return {
+        left: unrecorded.left,
+        freesSlots: true,
+        ...opened(recorded, wentOn),
+        letGo: finished.some(goesOn),
+      };
     },
   };
 }
 
-const NOBODY: ReadonlySet<TaskRunId> = new Set();
+const NOBODY: TurnEnd = { ended: new Set(), handsBack: false };
 
-/** What was refused before goes by itself, and as ever: what it is refused for is told then. */
-async function wentOnOf(
-  turns: LineTurns | undefined,
-  { from, finished }: Batch,
-): Promise<ReadonlySet<TaskRunId>> {
-  return turns === undefined || from !== "waiting" ? NOBODY : await turns.goOn(finished);
+/** What the database refuses is settled as ever: there it is found out which of them that was, and told. */
+async function wentOnOf(turns: LineTurns | undefined, finished: readonly Finished[]): Promise<TurnEnd> {
+  try {
+    return (await turns?.goOn(finished)) ?? NOBODY;
+  } catch (error) {
+    if (isRefusedRow(error)) return NOBODY;
+    throw error;
+  }
+}
+
+/** What was handed back waits again, and others may take it. */
+function opened(recorded: Recorded, { handsBack }: TurnEnd): Recorded {
+  return { ...recorded, opensGates: recorded.opensGates || handsBack };
 }
 
 const NOTHING: Recorded = { opensGates: false, handsOff: false };
