@@ -14,7 +14,7 @@ import { freed } from "./scenarios/freed.ts";
 import { allGates, exclusive } from "./scenarios/gates.ts";
 import { idleLatency } from "./scenarios/latency.ts";
 import { memory } from "./scenarios/memory.ts";
-import { oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
+import { longer, oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
 import { oldSnapshot } from "./scenarios/old-snapshot.ts";
 import { processes } from "./scenarios/processes.ts";
 import { tenMinutes } from "./scenarios/ten-minutes.ts";
@@ -22,6 +22,7 @@ import { startServer } from "./server.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "no-ops": oneProcess,
+  "longer-no-ops": longer,
   "two-processes": twoProcesses,
   exclusive,
   "all-gates": allGates,

@@ -27,8 +27,12 @@ interface NoOpsRound extends WorkRound {
 const ONE_BY_ONE: readonly ContestantKey[] = ["graphilePlain", "pgBossSingle"];
 const tasksOf = (contestant: ContestantKey): number => (ONE_BY_ONE.includes(contestant) ? FEW_TASKS : TASKS);
 
-async function noOps(contestant: ContestantKey, database: Database, processes: number): Promise<NoOpsRound> {
-  const tasks = tasksOf(contestant);
+async function noOps(
+  contestant: ContestantKey,
+  database: Database,
+  processes: number,
+  tasks = tasksOf(contestant),
+): Promise<NoOpsRound> {
   const enqueued = await enqueueBulk(contestant, database, tasks);
   const work = await measureWork({ contestant, database, tasks, concurrency: CONCURRENCY, processes });
   return { ...work, enqueued };
@@ -89,6 +93,32 @@ export const oneProcess: Scenario = async (bench) => {
       beside("bulk enqueue", ({ enqueued }) => enqueued.perSecond, 1.0),
     ];
   });
+};
+
+const MANY_TASKS = 100_000;
+
+/** Of so few as the others count, most of the time is that in which Node gets warm. */
+export const longer: Scenario = async (bench) => {
+  const ours = entryOf("signalbox");
+  const theirs = entryOf("graphileBatched");
+  const roundsOf = await inTurn<Entry, NoOpsRound>(
+    bench,
+    [ours, theirs],
+    async ({ contestant }, database) => await noOps(contestant, database, 1, MANY_TASKS),
+  );
+  const rate = (entry: Entry): number => median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  return [ours, theirs].map(
+    (entry): Figure => ({
+      scenario: "no-ops, one process, five times as many",
+      contestant: entry.title,
+      unit: "/s",
+      value: rate(entry),
+      ratio: { to: theirs.title, value: rate(entry) / rate(theirs) },
+      bar: null,
+      notes: [],
+      faults: faultsOf(roundsOf(entry), roundsOf(theirs)),
+    }),
+  );
 };
 
 /** One process takes its turns beside the two: what it is compared with was seen in the same minutes. */
