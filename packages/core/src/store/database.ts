@@ -137,15 +137,15 @@ async function take(pool: pg.Pool, primaries: Primaries, planning: Planning): Pr
   }
 }
 
-/** What sessions of our own were told last; one that is new plans in any way. */
-const plannings = new WeakMap<pg.PoolClient, Planning>();
+/** What sessions of our own were told last; one that is new plans in any way. Null: it was broken off, and nobody knows. */
+const plannings = new WeakMap<pg.PoolClient, Planning | null>();
 
 /** By itself, not within the transaction that follows: a ROLLBACK would take it back. */
 function tellPlanning(client: pg.PoolClient, planning: Planning): void {
-  if ((plannings.get(client) ?? "any") === planning) return;
+  const told = plannings.get(client);
+  if ((told === undefined ? "any" : told) === planning) return;
   plannings.set(client, planning);
-  // Broken off, it is not known: whoever comes next says it again.
-  client.query(planningText(planning)).catch(() => plannings.delete(client));
+  client.query(planningText(planning)).catch(() => plannings.set(client, null));
 }
 
 /** A plan that is made for a snapshot, where any is allowed, must not be kept for those who write: it has a name of its own. */
