@@ -45,7 +45,7 @@ export interface LineTurnsDeps<Life extends TurningLife> {
   readonly begin: (life: Life, claimed: readonly HeldClaim[]) => void;
 }
 
-const NOBODY: TurnEnd = { ended: new Set(), handsBack: false };
+export const NOBODY: TurnEnd = { ended: new Set(), handsBack: false };
 
 /** Where there are no lines, to ask is in vain: after each time twice as many settlements do not, up to so many. */
 const MOST_UNASKED = 15;

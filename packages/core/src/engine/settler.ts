@@ -7,7 +7,7 @@ import { isRefusedRow, isRefusedValue, type Pool } from "../store/database.ts";
 import type { Claim } from "../store/task-runs/claim.ts";
 import { type DecisionOf, type Finished, isOf } from "./finished.ts";
 import type { HeldClaim, HeldClaims } from "./held-claims.ts";
-import type { LineTurns, TurnEnd } from "./line-turns.ts";
+import { type LineTurns, NOBODY, type TurnEnd } from "./line-turns.ts";
 import { notStorable, type Recorded, recordEnds } from "./record-ends.ts";
 import { recordDeferrals, recordLetGo, recordPolls } from "./record-partings.ts";
 import type { Emit } from "./telemetry.ts";
@@ -71,7 +71,7 @@ export function createSettler(deps: {
         }
         unrecorded.refuse(batch);
         if (unrecorded.isRefused) throw error;
-        return { left: unrecorded.left, freesSlots: false, letGo: false, ...NOTHING };
+        return { left: unrecorded.left, freesSlots: false, letGo: false, ...opened(NOTHING, wentOn) };
       }
       unrecorded.remove(batch);
       const { finished } = batch;
@@ -85,8 +85,6 @@ export function createSettler(deps: {
     },
   };
 }
-
-const NOBODY: TurnEnd = { ended: new Set(), handsBack: false };
 
 /** What the database refuses is settled as ever: there it is found out which of them that was, and told. */
 async function wentOnOf(turns: LineTurns | undefined, finished: readonly Finished[]): Promise<TurnEnd> {
