@@ -131,7 +131,7 @@ function join(client: Socket, upstream: Socket, state: State, forget: (socket: S
     const { ambush } = state;
     if (ambush === null) return true;
     if (bytes.includes(ambush.text) || bytes.includes(`\0${ambush.name}\0`)) listening.inAmbush = true;
-    // As `pg` sends it: a simple query, with the statement before it or after its answer, and nothing after it before its own.
+    // A simple query, with the statement before it or after its answer, or by its name in one message with it; and nothing after it before its own.
     if (listening.inAmbush && bytes.includes("COMMIT\0")) listening.losing = true;
     return true;
   });

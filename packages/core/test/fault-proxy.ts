@@ -22,6 +22,8 @@ export interface FaultProxy {
   holdBeforeRunning(text: string): { readonly reached: Promise<void>; resume(): void };
   /** How many the client has sent so far. */
   packets(): number;
+  /** How often the server has said so far that it is ready. */
+  answers(): number;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function openFaultProxy(databaseUrl: string): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
   const faults: Fault[] = [];
   let packets = 0;
+  let answers = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
@@ -54,6 +57,10 @@ export async function openFaultProxy(databaseUrl: string): Promise<FaultProxy> {
     }
     client.on("data", () => {
       packets += 1;
+    });
+    const count = answerCounter();
+    upstream.on("data", (bytes) => {
+      answers += count(bytes);
     });
     relay(client, upstream, faults);
   });
@@ -74,6 +81,7 @@ export async function openFaultProxy(databaseUrl: string): Promise<FaultProxy> {
       return { reached: arrival.promise, resume: resumption.resolve };
     },
     packets: () => packets,
+    answers: () => answers,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -89,6 +97,7 @@ async function listenAnywhere(server: Server): Promise<number> {
 }
 
 const PARSE = "P";
+const BIND = "B";
 const EXECUTE = "E";
 const SIMPLE_QUERY = "Q";
 /** "Send what you have to say so far": the answer proves that everything before it was worked through. */
@@ -115,7 +124,7 @@ function relay(client: Socket, upstream: Socket, faults: Fault[]): void {
   });
   const forward = async (message: Buffer, type: string | null): Promise<void> => {
     if (type === PARSE) analysed = takeHold(faults, message);
-    if (type === SIMPLE_QUERY && message.includes("COMMIT\0")) cut = takeCut(faults);
+    if ((type === SIMPLE_QUERY || type === BIND) && message.includes("COMMIT\0")) cut = takeCut(faults);
     if (type === EXECUTE && analysed !== null) {
       const { reached, resumed } = analysed;
       const spoken = new Promise<void>((resolve) => {

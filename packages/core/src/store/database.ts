@@ -3,14 +3,14 @@
  * The only file that talks to `pg`, apart from the lease's own thread and the listener.
  */
 
-import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
-import { SchedulerError } from "../domain/errors.ts";
 import { CLOSE_PATIENCE_MS, destroy } from "./end-client.ts";
 import { type Primaries, rememberPrimaries } from "./primaries.ts";
 import { IN_INDEX_ORDER, KEEP_PLANS, type Planning, planningText, sessionTexts } from "./session.ts";
 import type { Statement } from "./sql.ts";
+import { isOfClass } from "./sqlstate.ts";
+import { atOnce, inOnePacket, inTransaction, type Taken } from "./transaction.ts";
 
 /** Where a single statement can be sent: the pool, a transaction, or a caller's own transaction. */
 export interface Database {
@@ -89,8 +89,10 @@ export function openPool(options: PoolOptions): Pool {
     },
     atOnce: async (work, first) => {
       const by = await taken("kept");
-      const begin = by.isDirect ? texts.begin : joined(texts.beginElsewhere, KEEP_PLANS, IN_INDEX_ORDER);
-      return await inTransaction(by, joined(begin, first), work, { commitsAtOnce: true });
+      if (by.isDirect)
+        return await atOnce(by, first === undefined ? [texts.begin] : [texts.begin, first], work);
+      const begin = joined(texts.beginElsewhere, KEEP_PLANS, IN_INDEX_ORDER, first);
+      return await inTransaction(by, begin, work, { commitsAtOnce: true });
     },
     snapshot: async (work, first, patienceMs) => {
       const by = apart(await taken("any"), patienceMs);
@@ -107,14 +109,6 @@ export function openPool(options: PoolOptions): Pool {
 
 function joined(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined).join("; ");
-}
-
-interface Taken {
-  readonly client: pg.PoolClient;
-  readonly isDirect: boolean;
-  /** To be called before anything else is sent, in the same packet. */
-  readonly plan: () => void;
-  readonly send: <Row>(statement: Statement<Row>) => Promise<pg.QueryResult>;
 }
 
 /** Those that lead to a primary of before are thrown away on the way; a new one is never older than what is known. */
@@ -185,100 +179,6 @@ async function inOneStatement<Row>(
   }
 }
 
-async function inTransaction<Result>(
-  { client, send, isDirect, plan }: Taken,
-  begin: string,
-  work: (tx: Transaction) => Promise<Result>,
-  { commitsAtOnce = false } = {},
-): Promise<Result> {
-  let failure: Error | undefined;
-  let committed: Promise<pg.QueryResult> | undefined;
-  let isOver = false;
-  let firstFailure: unknown = null;
-  try {
-    // Through a pooler nothing keeps a statement that follows a BEGIN which failed from being carried out by itself.
-    if (!isDirect) await client.query(begin);
-    const { begun, working } = inOnePacket(client, () => {
-      plan();
-      // Not waited for: it goes with the first statement, which cannot write without it (`primaries.ts`).
-      const begun = isDirect ? watchedLater(client.query(begin)) : Promise.resolve();
-      const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
-        if (committed !== undefined || isOver) throw new Error(`${statement.name} comes after the COMMIT`);
-        const sent = inOnePacket(client, () => send(statement));
-        sent.then(
-          // Whoever is answered after a failure has gone back to before it.
-          () => {
-            firstFailure = null;
-          },
-          (error: unknown) => {
-            firstFailure ??= error;
-          },
-        );
-        const [, answer] = await Promise.all([begun, sent]);
-        return answer.rows as Row[];
-      };
-      const working = work({ isTransaction: true, query });
-      // Where a statement fails, this rolls back.
-      if (commitsAtOnce) committed = watchedLater(client.query("COMMIT"));
-      return { begun, working };
-    });
-    const result = await working;
-    isOver = true;
-    await begun;
-    const { command } = await (committed ?? client.query("COMMIT"));
-    // A statement that failed and nobody waited for leaves a transaction whose COMMIT is a ROLLBACK, and no error.
-    if (command !== "COMMIT") throw new Error(`The transaction ended with ${command}`);
-    return result;
-  } catch (error) {
-    isOver = true;
-    // Of statements that went together those behind the one that failed say only that: who hears them first knows nothing.
-    const cause = isOfClass(error, /^25P02$/) ? (firstFailure ?? error) : error;
-    failure = await rollBack(client, cause);
-    throw cause;
-  } finally {
-    client.release(failure);
-  }
-}
-
-/** Whoever waits for it hears of its failure; until then nobody does, and that is no end of the process. */
-function watchedLater<Answer>(promise: Promise<Answer>): Promise<Answer> {
-  promise.catch(() => {});
-  return promise;
-}
-
-/**
- * What is sent meanwhile goes out together, with all else of this turn: every packet wakes the server up. Uncorked as often as it
- * was corked.
- */
-function inOnePacket<Answer>(client: pg.PoolClient, send: () => Answer): Answer {
-  // Not in the types of the driver, which does the same for the messages of one statement.
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
-  stream.cork();
-  try {
-    return send();
-  } finally {
-    process.nextTick(() => stream.uncork());
-  }
-}
-
-// Read only, or no writing transaction to be had: what was a primary is none any more. Going down; and the connection itself.
-const NO_PRIMARY = /^(?:25006|0A000|57P0\d|08\w{3})$/;
-
-/** Answers why the client cannot be used again, or nothing when it can. */
-async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
-  // Neither the server's error nor ours: the connection is broken, or still busy with what we gave up on.
-  if (!(cause instanceof pg.DatabaseError) && !(cause instanceof SchedulerError)) {
-    return cause instanceof Error ? cause : new Error(String(cause));
-  }
-  if (NO_PRIMARY.test(cause.code ?? "")) return cause;
-  try {
-    await client.query("ROLLBACK");
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
 /**
  * The server's own word on a statement, and on what went with it. Not where it speaks of the connection: a pooler says in
  * its name that it has lost it, perhaps after a COMMIT.
@@ -298,10 +198,6 @@ export function isRefusedValue(error: unknown): boolean {
 export function isRefusedRow(error: unknown): boolean {
   // Class 23 is violated constraints.
   return isRefusedValue(error) || isOfClass(error, /^23/);
-}
-
-function isOfClass(error: unknown, classes: RegExp): boolean {
-  return error instanceof pg.DatabaseError && classes.test(error.code ?? "");
 }
 
 /** A caller's own transaction, given as a `pg` client or anything with the same `query`. */
