@@ -64,14 +64,14 @@ function goOnStatement(
                         AND timeline = signalbox.current_timeline())
          FOR UPDATE SKIP LOCKED
     ), held AS MATERIALIZED (
-      SELECT h.task_run_id AS holder, h.scope, substr(h.scope, length('resource:') + 1) AS name
+      SELECT h.task_run_id AS holder, min(h.scope) AS scope, substr(min(h.scope), length('resource:') + 1) AS name
         FROM signalbox.hold AS h
-       -- Not slot = 0: while the server takes holds for few, it would go through all of them by that.
-       WHERE h.task_run_id = ANY (ARRAY(SELECT id FROM mine)) AND h.slot IS NOT DISTINCT FROM 0
-         AND left(h.scope, length('resource:')) = 'resource:'    -- not LIKE: it would go through the index of scopes
-         AND h.reserved_for IS NULL              -- kept for a task since a loss: a pass decides
-         -- Nothing else, which would have to be given back. Not by NOT EXISTS: while the server takes holds for none, it would go through all of them.
-         AND (SELECT count(*) FROM signalbox.hold AS o WHERE o.task_run_id = ANY (ARRAY[h.task_run_id])) = 1
+       WHERE h.task_run_id = ANY (ARRAY(SELECT id FROM mine))
+       GROUP BY h.task_run_id
+      HAVING count(*) = 1                        -- nothing else, which would have to be given back
+         AND min(h.slot) = 0
+         AND left(min(h.scope), length('resource:')) = 'resource:'
+         AND count(h.reserved_for) = 0           -- kept for a task since a loss: a pass decides
     ), next AS MATERIALIZED (
       SELECT held.holder, held.scope, first.task_run_id
         FROM held
@@ -125,7 +125,10 @@ function goOnStatement(
        WHERE t.id = ANY (ARRAY(SELECT task_run_id FROM locked)) AND t.status = 'PENDING'
          FOR UPDATE SKIP LOCKED
     ), going AS MATERIALIZED (             -- from here on every row is locked by us: all of it happens
-      SELECT holder, scope, task_run_id FROM next WHERE task_run_id = ANY (ARRAY(SELECT id FROM free))
+      SELECT holder, scope, task_run_id
+        FROM next
+       -- Nearly always all of them: then nobody is looked up in the list, which is compared one by one.
+       WHERE (SELECT count(*) FROM next) = (SELECT count(*) FROM free) OR task_run_id = ANY (ARRAY(SELECT id FROM free))
     ), moment AS MATERIALIZED (
       SELECT clock_timestamp() AS at       -- of the end and of the start: at no time are there two
     ), ended AS (
