@@ -28,27 +28,88 @@ export interface Entry {
 
 /** One round of each in turn, then the next one of each: what slows the machine for a while slows all of them. */
 export async function inTurn<Each extends Entry, Result extends Round>(
-  { server, rounds, note }: Bench,
+  bench: Bench,
   entries: readonly Each[],
   measure: (entry: Each, database: Database) => Promise<Result>,
 ): Promise<(entry: Each) => readonly Result[]> {
-  const results = new Map<Each, Result[]>(entries.map((entry) => [entry, []]));
-  for (let round = 1; round <= rounds; round += 1) {
+  const results = new Results<Each, Result>(bench);
+  for (let round = 1; round <= bench.rounds; round += 1) {
     for (const entry of rotated(entries, round - 1)) {
-      const database = await server.createDatabase();
-      try {
-        await CONTESTANTS[entry.contestant].install(database.url);
-        note(`  round ${round} of ${rounds}: ${entry.title}`);
-        const result = await measure(entry, database);
-        const faults = result.faults.map((fault) => `${entry.title}, round ${round}: ${fault}`);
-        for (const fault of faults) note(`  void: ${fault}`);
-        results.get(entry)?.push({ ...result, faults });
-      } finally {
-        await database.drop();
-      }
+      await inDatabase(bench, entry, async (database) => {
+        bench.note(`  round ${round} of ${bench.rounds}: ${entry.title}`);
+        results.add(entry, round, await measure(entry, database));
+      });
     }
   }
-  return (entry) => results.get(entry) ?? [];
+  return results.of;
+}
+
+/** All of them at the same time in each round: for what takes so short that the machine changes between two rounds of one. */
+export async function sideBySide<Each extends Entry, Result extends Round>(
+  bench: Bench,
+  entries: readonly Each[],
+  measure: (places: readonly Place<Each>[]) => Promise<readonly Result[]>,
+): Promise<(entry: Each) => readonly Result[]> {
+  const results = new Results<Each, Result>(bench);
+  for (let round = 1; round <= bench.rounds; round += 1) {
+    const turn = rotated(entries, round - 1);
+    await inDatabases(bench, turn, async (places) => {
+      bench.note(`  round ${round} of ${bench.rounds}: ${turn.map(({ title }) => title).join("; ")}`);
+      for (const [index, result] of (await measure(places)).entries()) {
+        const place = places[index];
+        if (place !== undefined) results.add(place.entry, round, result);
+      }
+    });
+  }
+  return results.of;
+}
+
+export interface Place<Each extends Entry> {
+  readonly entry: Each;
+  readonly database: Database;
+}
+
+/** A database of its own for each of them. */
+async function inDatabases<Each extends Entry>(
+  bench: Bench,
+  [entry, ...others]: readonly Each[],
+  use: (places: readonly Place<Each>[]) => Promise<void>,
+): Promise<void> {
+  if (entry === undefined) return await use([]);
+  await inDatabase(bench, entry, async (database) => {
+    await inDatabases(bench, others, async (places) => await use([{ entry, database }, ...places]));
+  });
+}
+
+async function inDatabase(
+  { server }: Bench,
+  { contestant }: Entry,
+  use: (database: Database) => Promise<void>,
+): Promise<void> {
+  const database = await server.createDatabase();
+  try {
+    await CONTESTANTS[contestant].install(database.url);
+    await use(database);
+  } finally {
+    await database.drop();
+  }
+}
+
+class Results<Each extends Entry, Result extends Round> {
+  readonly #results = new Map<Each, Result[]>();
+  readonly #note: Bench["note"];
+
+  constructor({ note }: Bench) {
+    this.#note = note;
+  }
+
+  add(entry: Each, round: number, result: Result): void {
+    const faults = result.faults.map((fault) => `${entry.title}, round ${round}: ${fault}`);
+    for (const fault of faults) this.#note(`  void: ${fault}`);
+    this.#results.set(entry, [...this.of(entry), { ...result, faults }]);
+  }
+
+  readonly of = (entry: Each): readonly Result[] => this.#results.get(entry) ?? [];
 }
 
 export function entryOf<Key extends ContestantKey>(contestant: Key): Entry & { readonly contestant: Key } {

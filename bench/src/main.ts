@@ -11,7 +11,7 @@ import { writeResults } from "./results.ts";
 import { backlog } from "./scenarios/backlog.ts";
 import { oneByOne } from "./scenarios/enqueue.ts";
 import { freed } from "./scenarios/freed.ts";
-import { allGates, exclusive } from "./scenarios/gates.ts";
+import { allGates, exclusive, longerAllGates, longerExclusive } from "./scenarios/gates.ts";
 import { idleLatency } from "./scenarios/latency.ts";
 import { memory } from "./scenarios/memory.ts";
 import { longer, oneProcess, twoProcesses } from "./scenarios/no-ops.ts";
@@ -25,7 +25,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "longer-no-ops": longer,
   "two-processes": twoProcesses,
   exclusive,
+  "longer-exclusive": longerExclusive,
   "all-gates": allGates,
+  "longer-all-gates": longerAllGates,
   "one-by-one": oneByOne,
   latency: idleLatency,
   processes,

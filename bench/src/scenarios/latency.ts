@@ -1,7 +1,15 @@
 /** From the call that enqueues to the start of the handler, on a worker that has nothing else to do. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { entryOf, faultsOf, inTurn, type Round, type Scenario } from "../bench.ts";
+import {
+  type Entry,
+  entryOf,
+  faultsOf,
+  type Place,
+  type Round,
+  type Scenario,
+  sideBySide,
+} from "../bench.ts";
 import { CONTESTANTS, type ContestantKey } from "../contestants/index.ts";
 import { type Database, databaseNow } from "../database.ts";
 import type { Figure } from "../figure.ts";
@@ -9,9 +17,14 @@ import { leftOver, roundFaults } from "../round-faults.ts";
 import { percentile } from "../statistics.ts";
 import { openWorker } from "../worker-process.ts";
 
-const TASKS = 400;
+/** So many of each, then of the next: what slows the machine for some seconds slows all of them. */
+const BLOCKS = 16;
+const BLOCK = 25;
+const TASKS = BLOCKS * BLOCK;
 const PAUSE_MS = 20;
-const WARM_UP = 50;
+const WARM_UP = 2 * BLOCK;
+/** Of each block, while the caches are still those of the one before. */
+const COLD = 5;
 const SLOTS = 10;
 /** How long after the last call that enqueues every handler must have been called. */
 const STARTED_WITHIN_MS = 10_000;
@@ -23,7 +36,31 @@ interface LatencyRound extends Round {
   readonly wholeMs: readonly number[];
 }
 
-async function measure(contestant: ContestantKey, database: Database): Promise<LatencyRound> {
+type Contender = Entry & { readonly contestant: ContestantKey };
+
+/** A worker of each that has nothing to do, and its jobs one by one. */
+async function measure(places: readonly Place<Contender>[]): Promise<readonly LatencyRound[]> {
+  const idle = await Promise.all(places.map(openIdle));
+  await wait(1_000);
+  for (let block = 0; block < BLOCKS; block += 1) {
+    for (const { add } of idle) {
+      for (let n = block * BLOCK; n < (block + 1) * BLOCK; n += 1) {
+        await add(n);
+        await wait(PAUSE_MS);
+      }
+    }
+  }
+  const rounds: LatencyRound[] = [];
+  for (const { end } of idle) rounds.push(await end());
+  return rounds;
+}
+
+interface Idle {
+  readonly add: (n: number) => Promise<void>;
+  readonly end: () => Promise<LatencyRound>;
+}
+
+async function openIdle({ entry: { contestant }, database }: Place<Contender>): Promise<Idle> {
   const order = { contestant, url: database.url, concurrency: SLOTS, tasks: TASKS, tellsEach: true };
   const startedAtMs = new Map<number, number>();
   const worker = await openWorker(order, {
@@ -33,30 +70,36 @@ async function measure(contestant: ContestantKey, database: Database): Promise<L
   const since = await databaseNow(database);
   worker.start();
   const enqueuer = await CONTESTANTS[contestant].openEnqueuer(database.url);
-  await wait(1_000);
   const calledAtMs: number[] = [];
-  for (let n = 0; n < TASKS; n += 1) {
-    calledAtMs.push(Number(process.hrtime.bigint()) / 1e6);
-    await enqueuer.addOne({ n });
-    await wait(PAUSE_MS);
-  }
-  const untilMs = performance.now() + STARTED_WITHIN_MS;
-  while (startedAtMs.size < TASKS && performance.now() < untilMs) await wait(50);
-  const latencies = calledAtMs.flatMap((calledMs, n) => {
-    const startedMs = startedAtMs.get(n);
-    return startedMs === undefined || n < WARM_UP ? [] : [startedMs - calledMs];
-  });
-  const left = await leftOver(database, contestant);
-  await enqueuer.close();
-  const reports = [await worker.end()];
-  const round = { contestant, database, reports, tasks: TASKS, all: true, slots: SLOTS, since };
-  const stamps = CONTESTANTS[contestant].keepsStays === true ? await stampsOf(database) : [];
   return {
-    latencies,
-    claimedMs: stamps.map(({ claimed }) => claimed),
-    wholeMs: stamps.map(({ whole }) => whole),
-    faults: [...left, ...(await roundFaults(round))],
+    add: async (n) => {
+      calledAtMs.push(Number(process.hrtime.bigint()) / 1e6);
+      await enqueuer.addOne({ n });
+    },
+    end: async () => {
+      const untilMs = performance.now() + STARTED_WITHIN_MS;
+      while (startedAtMs.size < TASKS && performance.now() < untilMs) await wait(50);
+      const latencies = calledAtMs.flatMap((calledMs, n) => {
+        const startedMs = startedAtMs.get(n);
+        return startedMs === undefined || isCold(n) ? [] : [startedMs - calledMs];
+      });
+      const left = await leftOver(database, contestant);
+      await enqueuer.close();
+      const reports = [await worker.end()];
+      const round = { contestant, database, reports, tasks: TASKS, all: true, slots: SLOTS, since };
+      const stamps = CONTESTANTS[contestant].keepsStays === true ? await stampsOf(database) : [];
+      return {
+        latencies,
+        claimedMs: stamps.map(({ claimed }) => claimed),
+        wholeMs: stamps.map(({ whole }) => whole),
+        faults: [...left, ...(await roundFaults(round))],
+      };
+    },
   };
+}
+
+function isCold(n: number): boolean {
+  return n < WARM_UP || n % BLOCK < COLD;
 }
 
 async function stampsOf(database: Database): Promise<readonly { claimed: number; whole: number }[]> {
@@ -71,11 +114,7 @@ export const idleLatency: Scenario = async (bench) => {
   const ours = entryOf("signalbox");
   const theirs = entryOf("graphilePlain");
   const entries = [ours, entryOf("graphileBatched"), theirs];
-  const roundsOf = await inTurn<(typeof entries)[number], LatencyRound>(
-    bench,
-    entries,
-    async ({ contestant }, database) => await measure(contestant, database),
-  );
+  const roundsOf = await sideBySide<Contender, LatencyRound>(bench, entries, measure);
   const at = (entry: (typeof entries)[number], share: number): number =>
     percentile(
       roundsOf(entry).flatMap(({ latencies }) => latencies),

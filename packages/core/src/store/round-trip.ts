@@ -11,10 +11,11 @@ import pg from "pg";
 export interface Named {
   readonly name: string;
   readonly text: string;
+  /** Left out: it is one that opens or ends a transaction, and answers with no rows. */
   readonly values?: unknown[];
 }
 
-/** One that has no values is called by its own text. */
+/** What opens or ends a transaction is called by its own text. */
 export function asNamed(text: string): Named {
   return { name: text, text };
 }
@@ -69,7 +70,7 @@ export async function sendTogether(
       (connection) => {
         for (const statement of statements) {
           // A value that cannot be sent: nothing behind it may be, least of all the COMMIT.
-          if (unsent === undefined) new pg.Query({ ...statement }, note).submit(connection);
+          if (unsent === undefined) write(connection, statement, note);
         }
       },
       (error, results) => {
@@ -81,6 +82,20 @@ export async function sendTogether(
   });
 }
 
+function write(
+  connection: pg.Connection,
+  { name, text, values }: Named,
+  onUnsent: (error: Error | undefined) => void,
+): void {
+  if (values !== undefined) {
+    new pg.Query({ name, text, values }, onUnsent).submit(connection);
+    return;
+  }
+  // It answers with no rows: nobody asks what they look like.
+  connection.bind({ statement: name }, true);
+  connection.execute({}, true);
+}
+
 type Answered = (error: Error | null | undefined, results: readonly pg.QueryResult[]) => void;
 
 /** Whatever is written into it, the server answers when all of it is done. */
@@ -89,10 +104,20 @@ class Message extends pg.Query {
     super("", onAnswer as unknown as ConstructorParameters<typeof pg.Query>[1]);
     this.submit = (connection) => {
       connection.stream.cork();
-      // The end of a statement of its own is not that of the message.
-      write(Object.create(connection, { sync: { value: () => {} } }) as pg.Connection);
+      write(withinOf(connection));
       connection.sync();
       connection.stream.uncork();
     };
   }
+}
+
+const withins = new WeakMap<pg.Connection, pg.Connection>();
+
+/** The same connection, on which the end of a statement is not yet that of the message. */
+function withinOf(connection: pg.Connection): pg.Connection {
+  const known = withins.get(connection);
+  if (known !== undefined) return known;
+  const within = Object.create(connection, { sync: { value: () => {} } }) as pg.Connection;
+  withins.set(connection, within);
+  return within;
 }
