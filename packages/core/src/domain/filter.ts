@@ -95,10 +95,11 @@ export function resolveListFilter(filter: TaskRunFilter): TaskRunFilter {
     "before",
     "order",
   ]);
-  const { before, kind, queue, tag, limit, status, order } = given;
+  const { before, kind, queue, tag, outcome = [], limit, status, order } = given;
   requireKnown(status, TASK_RUN_STATUSES);
   if (limit !== undefined) requireWithin("limit", limit, 1, LARGEST_PAGE);
   requireNames({ kind, queue, tag });
+  for (const each of outcome) requireNames({ outcome: each });
   if (before !== undefined && !isUuid(before)) throw new SchedulerError("TASK_NOT_FOUND", { id: before });
   if (order !== undefined) requireOrder(order, status);
   return withRunAsStored(given);
