@@ -15,6 +15,7 @@ import { type Database, databaseNow } from "../database.ts";
 import type { Figure } from "../figure.ts";
 import { leftOver, roundFaults } from "../round-faults.ts";
 import { percentile } from "../statistics.ts";
+import type { WorkReport } from "../worker-messages.ts";
 import { openWorker } from "../worker-process.ts";
 
 /** So many of each, then of the next: what slows the machine for some seconds slows all of them. */
@@ -40,24 +41,32 @@ type Contender = Entry & { readonly contestant: ContestantKey };
 
 /** A worker of each that has nothing to do, and its jobs one by one. */
 async function measure(places: readonly Place<Contender>[]): Promise<readonly LatencyRound[]> {
-  const idle = await Promise.all(places.map(openIdle));
-  await wait(1_000);
-  for (let block = 0; block < BLOCKS; block += 1) {
-    for (const { add } of idle) {
-      for (let n = block * BLOCK; n < (block + 1) * BLOCK; n += 1) {
-        await add(n);
-        await wait(PAUSE_MS);
+  const idle: Idle[] = [];
+  try {
+    for (const place of places) idle.push(await openIdle(place));
+    await wait(1_000);
+    for (let block = 0; block < BLOCKS; block += 1) {
+      // To and fro: nobody always comes after the same one.
+      for (const { add } of block % 2 === 0 ? idle : idle.toReversed()) {
+        for (let n = block * BLOCK; n < (block + 1) * BLOCK; n += 1) {
+          await add(n);
+          await wait(PAUSE_MS);
+        }
       }
     }
+    const rounds: LatencyRound[] = [];
+    for (const { judge } of idle) rounds.push(await judge());
+    return rounds;
+  } finally {
+    await Promise.all(idle.map(async ({ end }) => await end()));
   }
-  const rounds: LatencyRound[] = [];
-  for (const { end } of idle) rounds.push(await end());
-  return rounds;
 }
 
 interface Idle {
   readonly add: (n: number) => Promise<void>;
-  readonly end: () => Promise<LatencyRound>;
+  /** When all have been added. */
+  readonly judge: () => Promise<LatencyRound>;
+  readonly end: () => Promise<void>;
 }
 
 async function openIdle({ entry: { contestant }, database }: Place<Contender>): Promise<Idle> {
@@ -67,6 +76,8 @@ async function openIdle({ entry: { contestant }, database }: Place<Contender>): 
     onCalls: () => {},
     onEach: (n, atMs) => void startedAtMs.set(n, atMs),
   });
+  let report: Promise<WorkReport> | null = null;
+  const endWorker = async (): Promise<WorkReport> => await (report ??= worker.end());
   const since = await databaseNow(database);
   worker.start();
   const enqueuer = await CONTESTANTS[contestant].openEnqueuer(database.url);
@@ -76,7 +87,7 @@ async function openIdle({ entry: { contestant }, database }: Place<Contender>): 
       calledAtMs.push(Number(process.hrtime.bigint()) / 1e6);
       await enqueuer.addOne({ n });
     },
-    end: async () => {
+    judge: async () => {
       const untilMs = performance.now() + STARTED_WITHIN_MS;
       while (startedAtMs.size < TASKS && performance.now() < untilMs) await wait(50);
       const latencies = calledAtMs.flatMap((calledMs, n) => {
@@ -84,16 +95,20 @@ async function openIdle({ entry: { contestant }, database }: Place<Contender>): 
         return startedMs === undefined || isCold(n) ? [] : [startedMs - calledMs];
       });
       const left = await leftOver(database, contestant);
-      await enqueuer.close();
-      const reports = [await worker.end()];
+      const reports = [await endWorker()];
       const round = { contestant, database, reports, tasks: TASKS, all: true, slots: SLOTS, since };
       const stamps = CONTESTANTS[contestant].keepsStays === true ? await stampsOf(database) : [];
+      const warm = stamps.filter((_, n) => !isCold(n));
       return {
         latencies,
-        claimedMs: stamps.map(({ claimed }) => claimed),
-        wholeMs: stamps.map(({ whole }) => whole),
+        claimedMs: warm.map(({ claimed }) => claimed),
+        wholeMs: warm.map(({ whole }) => whole),
         faults: [...left, ...(await roundFaults(round))],
       };
+    },
+    end: async () => {
+      await endWorker();
+      await enqueuer.close();
     },
   };
 }
@@ -106,7 +121,7 @@ async function stampsOf(database: Database): Promise<readonly { claimed: number;
   return await database.query<{ claimed: number; whole: number }>(`
     SELECT (extract(epoch FROM finished_at - claimed_at) * 1000)::float8 AS claimed,
            (extract(epoch FROM finished_at - enqueued_at) * 1000)::float8 AS whole
-      FROM signalbox.task_run ORDER BY enqueued_at OFFSET ${WARM_UP}`);
+      FROM signalbox.task_run ORDER BY enqueued_at`);
 }
 
 /** Enqueued by one process and run by another, as with a web server and its worker. */

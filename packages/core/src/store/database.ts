@@ -1,6 +1,6 @@
 /**
  * The connection to PostgreSQL: statements, transactions, and what happens to a client that failed.
- * The only file that talks to `pg`, apart from the lease's own thread and the listener.
+ * Only this file and its parts (`transaction.ts`, `round-trip.ts`) talk to `pg`, apart from the lease's own thread and the listener.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
@@ -28,7 +28,10 @@ export interface Pool extends Database {
    * `first` is a statement to go with the BEGIN, in the same round trip.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
-  /** A transaction whose work sends all it has to send before it waits for anything: all of it is one round trip. */
+  /**
+   * A transaction whose work sends all it has to send before it waits for anything: all of it is one round trip. `first` is one
+   * statement that answers with no rows.
+   */
   atOnce<Result>(work: (tx: Transaction) => Promise<Result>, first?: string): Promise<Result>;
   /**
    * Several reads that must agree with each other: one snapshot, nothing written. `patienceMs` is how long each statement

@@ -1,4 +1,4 @@
-/** A transaction that is sent at once and whose statements the session knows. */
+/** A transaction that is sent at once and whose statements the session has prepared. */
 
 import { afterAll, afterEach, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { openFaultProxy } from "../../test/fault-proxy.ts";
@@ -19,19 +19,19 @@ async function backendOf(db: Database): Promise<number | undefined> {
 const known = async (tx: Transaction, n: unknown): Promise<unknown> =>
   await tx.query(preparedSql("known")`INSERT INTO signalbox.left_behind VALUES (${n}) RETURNING n`);
 /** On one connection, which has done the like before. */
-const openTaught = async (url = box.db.url, first?: string): Promise<Pool> => {
-  const pool = openPool({ url, size: 1, queryTimeoutMs: 20_000, applicationName: "taught" });
+const openPrepared = async (url = box.db.url, first?: string): Promise<Pool> => {
+  const pool = openPool({ url, size: 1, queryTimeoutMs: 20_000, applicationName: "prepared" });
   onTestFinished(async () => await pool.close());
   await pool.atOnce(async (tx) => await known(tx, 0), first);
-  // Behind what it was taught, which nobody waits for.
+  // Behind what it prepares, which nobody waits for.
   await pool.transaction(backendOf);
   return pool;
 };
 
-it("is one message with one answer, and has committed then", async () => {
+it("has one answer, and has committed then", async () => {
   const proxy = await openFaultProxy(box.db.url);
   onTestFinished(async () => await proxy.close());
-  const pool = await openTaught(proxy.url);
+  const pool = await openPrepared(proxy.url);
   const both = async (tx: Transaction) => await Promise.all([known(tx, 1), known(tx, 2)]);
   await pool.atOnce(async (tx) => await known(tx, 3));
   const before = [proxy.packets(), proxy.answers()] as const;
@@ -43,7 +43,7 @@ it("is one message with one answer, and has committed then", async () => {
 });
 
 it("writes nothing where one of its statements fails, and tells which; the connection is used again", async () => {
-  const pool = await openTaught();
+  const pool = await openPrepared();
   const pid = await pool.transaction(backendOf);
 
   const failing = pool.atOnce(async (tx) => await Promise.all([known(tx, 1), known(tx, 1), known(tx, 2)]));
@@ -55,33 +55,73 @@ it("writes nothing where one of its statements fails, and tells which; the conne
 });
 
 it("writes nothing where what opens it fails", async () => {
-  const divide = "SELECT 1 / count(*) FROM signalbox.left_behind";
-  await box.query("INSERT INTO signalbox.left_behind VALUES (7)");
-  const pool = await openTaught(box.db.url, divide);
-  await box.query("TRUNCATE signalbox.left_behind");
+  const lock = "LOCK TABLE signalbox.opening IN ROW SHARE MODE";
+  await box.query("CREATE TABLE signalbox.opening ()");
+  const pool = await openPrepared(box.db.url, lock);
+  expect(await pool.atOnce(async (tx) => await known(tx, 1), lock)).toEqual([{ n: 1 }]);
+  await box.query("DROP TABLE signalbox.opening");
 
-  const failing = pool.atOnce(async (tx) => await known(tx, 1), divide);
+  const failing = pool.atOnce(async (tx) => await known(tx, 2), lock);
 
-  await expect(failing).rejects.toMatchObject({ code: "22012" });
-  expect(await box.query("TABLE signalbox.left_behind")).toEqual([]);
+  await expect(failing).rejects.toMatchObject({ code: "42P01" });
+  expect(await box.query("TABLE signalbox.left_behind")).toEqual([{ n: 0 }, { n: 1 }]);
 });
 
-it("does not commit the part before a value that cannot be sent", async () => {
-  const pool = await openTaught();
-  const endless: unknown[] = [{}];
-  endless[0] = { endless };
+it("is answered one by one where it is long: the server ends one that stands still only between two answers", async () => {
+  const proxy = await openFaultProxy(box.db.url);
+  onTestFinished(async () => await proxy.close());
+  const pool = await openPrepared(proxy.url);
+  const length = async (tx: Transaction, given: string): Promise<unknown> =>
+    await tx.query(preparedSql("length")`SELECT length(${given}) AS characters`);
+  await pool.atOnce(async (tx) => await length(tx, "short"));
+  const before = proxy.answers();
 
-  const failing = pool.atOnce(async (tx) => await Promise.all([known(tx, 1), known(tx, endless)]));
+  expect(await pool.atOnce(async (tx) => await length(tx, "x".repeat(1_000)))).toEqual([
+    { characters: 1_000 },
+  ]);
 
-  await expect(failing).rejects.toThrow("circular");
-  expect(await box.query("TABLE signalbox.left_behind")).toEqual([{ n: 0 }]);
+  expect(proxy.answers() - before).toBe(3);
+});
+
+it("throws a connection away that has not prepared what it was taken to have", async () => {
+  const pool = await openPrepared();
+  await pool.query(sql("forget")`DEALLOCATE ALL`);
+
+  await expect(pool.atOnce(async (tx) => await known(tx, 1))).rejects.toMatchObject({ code: "26000" });
+
+  await expect(pool.atOnce(async (tx) => await known(tx, 1))).resolves.toEqual([{ n: 1 }]);
+});
+
+it("has failed with the word of whoever asked, where he has his own", async () => {
+  const pool = await openPrepared();
+
+  const failing = pool.atOnce(
+    async (tx) =>
+      await known(tx, 0).catch((error: unknown) => {
+        throw new Error("there was one", { cause: error });
+      }),
+  );
+
+  await expect(failing).rejects.toThrow("there was one");
   expect(await pool.atOnce(async (tx) => await known(tx, 1))).toEqual([{ n: 1 }]);
+});
+
+it("gives its connection back where the work throws before it asks for anything", async () => {
+  const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 2_000, applicationName: "thrown" });
+  onTestFinished(async () => await pool.close());
+
+  const failing = pool.atOnce(() => {
+    throw new Error("not even begun");
+  });
+
+  await expect(failing).rejects.toThrow("not even begun");
+  await expect(pool.atOnce(async (tx) => await known(tx, 1))).resolves.toEqual([{ n: 1 }]);
 });
 
 it("whoever asked hears of a failure before the caller", async () => {
   const proxy = await openFaultProxy(box.db.url);
   onTestFinished(async () => await proxy.close());
-  const pool = await openTaught(proxy.url);
+  const pool = await openPrepared(proxy.url);
   const heard: string[] = [];
 
   const lost = proxy.cutAfterCommit();
@@ -103,8 +143,8 @@ it("whoever asked hears of a failure before the caller", async () => {
   expect(await box.query("TABLE signalbox.left_behind")).toEqual([{ n: 0 }, { n: 1 }]);
 });
 
-it("the first of a connection may fail: nobody takes for known what was not read", async () => {
-  const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 20_000, applicationName: "untaught" });
+it("the first of a connection may fail: nobody takes for prepared what was not read", async () => {
+  const pool = openPool({ url: box.db.url, size: 1, queryTimeoutMs: 20_000, applicationName: "unprepared" });
   onTestFinished(async () => await pool.close());
 
   await expect(pool.atOnce(async (tx) => await known(tx, 1), "SELECT 1 / 0")).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import { SchedulerError } from "../domain/errors.ts";
 import type { Transaction } from "./database.ts";
-import { asNamed, isKnown, type Named, sendTogether, teach } from "./round-trip.ts";
+import { asNamed, isPrepared, isShort, type Named, prepareLater, sendTogether } from "./round-trip.ts";
 import type { Statement } from "./sql.ts";
 import { isOfClass } from "./sqlstate.ts";
 
@@ -23,7 +23,7 @@ export async function inTransaction<Result>(
   { client, send, isDirect, plan }: Taken,
   begin: string,
   work: Work<Result>,
-  { commitsAtOnce = false, teaches = [] }: { commitsAtOnce?: boolean; teaches?: readonly Named[] } = {},
+  { commitsAtOnce = false, prepares = [] }: { commitsAtOnce?: boolean; prepares?: readonly Named[] } = {},
 ): Promise<Result> {
   let failure: Error | undefined;
   let committed: Promise<pg.QueryResult> | undefined;
@@ -60,7 +60,7 @@ export async function inTransaction<Result>(
     isOver = true;
     await begun;
     requireCommitted(await (committed ?? client.query("COMMIT")));
-    teach(client, teaches);
+    prepareLater(client, prepares);
     return result;
   } catch (error) {
     isOver = true;
@@ -82,33 +82,20 @@ interface Asked {
 const COMMIT = asNamed("COMMIT");
 
 /**
- * A transaction on a session of our own whose work asks for all of it before it waits for anything. As one message where the session
- * knows everything that is in it, which it does from its second time on.
+ * A transaction on a session of our own whose work asks for all of it before it waits for anything. With one answer where it is short
+ * and the session has prepared all that is in it, as it has when it did the like before.
  */
 export async function atOnce<Result>(
   by: Taken,
   opening: readonly string[],
   work: Work<Result>,
 ): Promise<Result> {
-  const asked: Asked[] = [];
-  let isSent = false;
-  const working = watchedLater(
-    work({
-      isTransaction: true,
-      query: async <Row>(statement: Statement<Row>) => {
-        if (isSent) throw new Error(`${statement.name} comes after the COMMIT`);
-        return await new Promise<Row[]>((resolve, reject) => {
-          asked.push({ statement, answer: (rows) => resolve(rows as Row[]), fail: reject });
-        });
-      },
-    }),
-  );
-  isSent = true;
-  const { client } = by;
+  const { asked, working } = gather(work);
   const frame = opening.map(asNamed);
   const statements = asked.flatMap(({ statement }) => (statement.isPrepared === true ? [statement] : []));
+  const mayBeOne = statements.length === asked.length && isShort(statements);
   const whole = [...frame, ...statements, COMMIT];
-  if (statements.length === asked.length && whole.every((each) => isKnown(client, each)))
+  if (mayBeOne && whole.every((each) => isPrepared(by.client, each)))
     return await inOneTrip(by, { whole, opening: frame.length, asked, working });
   return await inTransaction(
     by,
@@ -117,8 +104,30 @@ export async function atOnce<Result>(
       for (const { statement, answer, fail } of asked) tx.query(statement).then(answer, fail);
       return await working;
     },
-    { commitsAtOnce: true, teaches: statements.length === asked.length ? [...frame, COMMIT] : [] },
+    { commitsAtOnce: true, prepares: mayBeOne ? [...frame, COMMIT] : [] },
   );
+}
+
+interface Gathered<Result> {
+  readonly asked: readonly Asked[];
+  readonly working: Promise<Result>;
+}
+
+/** What the work asks for before it waits, and what becomes of it. */
+function gather<Result>(work: Work<Result>): Gathered<Result> {
+  const asked: Asked[] = [];
+  let isOver = false;
+  const query = async <Row>(statement: Statement<Row>): Promise<Row[]> => {
+    if (isOver) throw new Error(`${statement.name} comes after the COMMIT`);
+    return await new Promise<Row[]>((resolve, reject) => {
+      asked.push({ statement, answer: (rows) => resolve(rows as Row[]), fail: reject });
+    });
+  };
+  // Whatever it throws before its first wait is what it comes to.
+  const begin = async (): Promise<Result> => await work({ isTransaction: true, query });
+  const working = watchedLater(begin());
+  isOver = true;
+  return { asked, working };
 }
 
 interface Trip<Result> {
@@ -139,15 +148,18 @@ async function inOneTrip<Result>(
       plan();
       return await sendTogether(client, whole);
     });
-    for (const [index, { answer }] of asked.entries()) answer(answers[opening + index]?.rows ?? []);
     requireCommitted(answers.at(-1));
+    for (const [index, { answer }] of asked.entries()) answer(answers[opening + index]?.rows ?? []);
     return await working;
   } catch (error) {
     for (const { fail } of asked) fail(error);
-    // Whoever asked hears of it before the caller does: he may know more about what it means.
-    await working.catch(() => {});
+    // Whoever asked hears of it before the caller does, and may have his own word for it.
+    const told: unknown = await working.then(
+      () => error,
+      (own: unknown) => own,
+    );
     failure = await rollBack(client, error);
-    throw error;
+    throw told;
   } finally {
     client.release(failure);
   }
@@ -179,8 +191,9 @@ export function inOnePacket<Answer>(client: pg.PoolClient, send: () => Answer): 
   }
 }
 
-// Read only, or no writing transaction to be had: what was a primary is none any more. Going down; and the connection itself.
-const NO_PRIMARY = /^(?:25006|0A000|57P0\d|08\w{3})$/;
+// Read only, or no writing transaction to be had: what was a primary is none any more. Going down; the connection itself; and a session
+// that does not know what it was taken to have prepared.
+const NOT_AGAIN = /^(?:25006|0A000|57P0\d|08\w{3}|26000)$/;
 
 /** Answers why the client cannot be used again, or nothing when it can. */
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
@@ -188,7 +201,7 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   if (!(cause instanceof pg.DatabaseError) && !(cause instanceof SchedulerError)) {
     return cause instanceof Error ? cause : new Error(String(cause));
   }
-  if (NO_PRIMARY.test(cause.code ?? "")) return cause;
+  if (NOT_AGAIN.test(cause.code ?? "")) return cause;
   try {
     await client.query("ROLLBACK");
     return undefined;

@@ -157,7 +157,8 @@ function goOnStatement(
       UPDATE signalbox.hold
          SET task_run_id = going.task_run_id, since = (SELECT at FROM moment)
         FROM going
-       -- ANY (ARRAY[…]), for the same reason: so that each is looked up, and not all of them compared with each.
+       -- ANY (ARRAY[…]), so that each is looked up, and not all of them compared with each; and not slot = 0: while the server takes
+       -- holds for few, it would go through all of them by that.
        WHERE hold.scope = ANY (ARRAY[going.scope]) AND hold.slot IS NOT DISTINCT FROM 0
     ), closed AS (
       DELETE FROM signalbox.open_version WHERE task_run_id = ANY (ARRAY(SELECT id FROM ended))
