@@ -143,7 +143,10 @@ function tellStatements(pool: Pool, sent: string[]): Pool {
     isTransaction: true,
     query: async (statement) => {
       sent.push(statement.name);
-      return await tx.query(statement);
+      return await tx.query(statement).catch((error: unknown) => {
+        sent.push(`${statement.name} failed`);
+        throw error;
+      });
     },
   });
   return {

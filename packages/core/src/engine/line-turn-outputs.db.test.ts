@@ -51,9 +51,13 @@ it("knows what it has stored where the answer was lost", async () => {
   const cut = proxy.cutAfterCommit();
   await expect(worker.settleOnce()).rejects.toThrow(/terminated/);
   await cut;
+  const before = worker.sent.length;
 
   await expect(worker.settleOnce()).resolves.toMatchObject({ left: 0 });
 
+  const sent = worker.sent.slice(before);
+  expect(sent).toContain("storeOutputsOfDone");
+  expect(sent).not.toContain("storeOutputsOfDone failed");
   expect(await outputs()).toEqual([{ task_run_id: ids[0], output: 1, error: null }]);
   expect(worker.events).toMatchObject([{ type: "task_run.settled", taskRunId: ids[0], status: "DONE" }]);
   await proxy.close();
