@@ -121,7 +121,7 @@ export function faultsOf(...rounds: readonly (readonly Round[])[]): readonly str
   return [...new Set(rounds.flat().flatMap(({ faults }) => faults))];
 }
 
-/** Nobody is always the first or always comes after the same one. */
+/** Nobody is always the first. */
 function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
   const from = by % items.length;
   return [...items.slice(from), ...items.slice(0, from)];
