@@ -8,6 +8,7 @@ import { holdersIn } from "../../test/look.ts";
 import { leaveOpen } from "../../test/stepped-pool.ts";
 import { runFirst, type Turning, version } from "../../test/turning-worker.ts";
 import { waitUntilBlocked } from "../../test/wait-until.ts";
+import { exclusive } from "../domain/resource.ts";
 import { pauseScope } from "../store/rules/pause.ts";
 import { sql } from "../store/sql.ts";
 import type { ManualScheduler } from "../testing/manual-scheduler.ts";
@@ -36,6 +37,26 @@ describe("does not wait for", () => {
     await other.rollBack();
     expect(wentOn).toEqual({ ended: [], claims: [] });
     expect(await box.statusOf(ids[0])).toBe("RUNNING");
+  });
+
+  it("who writes to the next one of one line, and goes on with the others", async () => {
+    const users = { resources: [exclusive("users")] };
+    const { worker, ids } = await runFirst(box, [
+      version(1),
+      version(2),
+      version(1, users),
+      version(2, users),
+    ]);
+    const lock = sql("lock")`SELECT FROM signalbox.task_run WHERE id = ${ids[1]} FOR UPDATE`;
+    const other = await leaveOpen(box.pool("other"), async (tx) => await tx.query(lock));
+
+    const { ended } = await worker.goOn();
+
+    await other.rollBack();
+    expect(ended).toEqual([ids[2]]);
+    expect(await Promise.all(ids.map(box.statusOf))).toEqual(["RUNNING", "PENDING", "DONE", "RUNNING"]);
+    expect(await holdersIn(box, "resource:orders")).toEqual([ids[0]]);
+    expect(await holdersIn(box, "resource:users")).toEqual([ids[3]]);
   });
 
   it.each(["leaveWaiting", "COMMIT"])(
