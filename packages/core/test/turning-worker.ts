@@ -1,7 +1,7 @@
 /** An instance whose slots go on with who is next in line, and of which a test has every string in hand. */
 
 import type { InstanceId, TaskRunId } from "../src/domain/ids.ts";
-import type { Ending } from "../src/domain/settlement.ts";
+import type { Ending, Outcome } from "../src/domain/settlement.ts";
 import type { TaskSpec } from "../src/domain/task-spec.ts";
 import { HeldClaims } from "../src/engine/held-claims.ts";
 import { createLineTurns } from "../src/engine/line-turns.ts";
@@ -37,7 +37,7 @@ export interface TurningWorker {
   /** Takes all that is AVAILABLE. Its turn does not end by itself unless told when. */
   readonly claim: (turnEndsAtMs?: number) => Promise<readonly Claim[]>;
   /** These, or else all that it holds, have come to this; it is still to be recorded. */
-  readonly end: (outcome?: Ending, taskRunIds?: readonly (TaskRunId | undefined)[]) => void;
+  readonly end: (outcome?: Outcome, taskRunIds?: readonly (TaskRunId | undefined)[]) => void;
   readonly settleOnce: Settler["settleOnce"];
   /** Only the statement, for all that it holds, whatever that came to. */
   readonly goOn: (request?: Partial<GoOnRequest>) => Promise<WentOn>;

@@ -36,6 +36,16 @@ export const wakeWindow = (scope: WindowScope): WakeKey => `window:${scope}`;
 export const wakeExecutor = (kind: string): WakeKey => `executor:${kind}`;
 export const wakeStop = (taskId: TaskId): WakeKey => `stop:${taskId}`;
 
+/**
+ * Of what was given back by one that has not ended: its version is open still, but who came while it was handed the resource waits
+ * for the version of the one before it, whose end has woken nobody.
+ */
+export function alsoByVersion(freed: readonly WakeKey[]): readonly WakeKey[] {
+  return freed.flatMap((key) =>
+    key.startsWith("resource:") ? [key, wakeVersion(key.slice("resource:".length))] : [key],
+  );
+}
+
 /** Where those are parked whom these wakes may let go. What no gate of ours looks at is left out. */
 export function parkingsOf(keys: Iterable<string>): readonly Parking[] {
   return [...new Set(keys)].flatMap((key) => {

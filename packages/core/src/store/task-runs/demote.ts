@@ -4,6 +4,7 @@
  */
 
 import { asTaskRunId, type TaskRunId } from "../../domain/ids.ts";
+import { alsoByVersion } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
@@ -138,7 +139,8 @@ async function backToPending(tx: Transaction, demotions: readonly Demotion[]): P
   );
   const moved = toIds(rows);
   await enterWaiting(tx, moved);
-  await wakeGates(tx, [...(await releaseHolds(tx, moved, [])), ...(await ratesFreedBy(tx, moved))]);
+  const freed = await releaseHolds(tx, moved, []);
+  await wakeGates(tx, [...alsoByVersion(freed), ...(await ratesFreedBy(tx, moved))]);
   return moved;
 }
 

@@ -6,7 +6,7 @@ import {
   type RunId,
   type TaskRunId,
 } from "../../domain/ids.ts";
-import { wakeVersion } from "../../domain/wake.ts";
+import { alsoByVersion, wakeVersion } from "../../domain/wake.ts";
 import type { Transaction } from "../database.ts";
 import { ratesFreedBy } from "../holds/rates.ts";
 import { releaseHolds } from "../holds/release.ts";
@@ -97,7 +97,7 @@ export async function leaveRunning(
     tx,
     moved.map(({ taskRunId }) => taskRunId),
   );
-  await wakeGates(tx, [...freed, ...closed.map(wakeVersion), ...rates]);
+  await wakeGates(tx, [...alsoByVersion(freed), ...closed.map(wakeVersion), ...rates]);
   await countDownRuns(
     tx,
     canceled.flatMap(({ runId }) =>
