@@ -50,6 +50,7 @@ describe("a value that can be stored", () => {
     ["a member called toJSON that is not a function", { toJSON: "yes" }],
     ["one nested as deep as is allowed", nested(MAX_JSON_DEPTH)],
     ["one as long as is allowed", "x".repeat(MAX_JSON_CHARACTERS - 2)],
+    ["as many numbers as are as long as is allowed", Array.from({ length: 800 }, () => 1e300)],
   ])("is %s", (_, value) => {
     expect(writeJson(value)).toEqual({ kind: "written", text: JSON.stringify(value) });
   });
@@ -113,6 +114,9 @@ describe("a value that cannot be stored", () => {
     ["a list of nothing but holes", () => Object.assign([], { length: 4_294_967_295 })],
     ["one list in many places", () => doubled(60)],
     ["one text in many places", () => Array.from({ length: 100_000 }, () => "x".repeat(100_000))],
+    // Some of these are written short here, and by PostgreSQL with all their zeros.
+    ["a thousand of a large number", () => Array.from({ length: 1_000 }, () => -1e300)],
+    ["a thousand of a small number", () => Array.from({ length: 1_000 }, () => 1.5e-300)],
   ])("is %s: it is not copied to its end", (_, value) => {
     expect(writeJson({ a: value() })).toEqual({
       kind: "problem",

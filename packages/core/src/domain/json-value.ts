@@ -75,8 +75,19 @@ function count(look: Look, characters: number): void {
 
 function copyOfScalar(value: unknown, look: Look): unknown {
   const scalar = checkScalar(value);
-  count(look, typeof scalar === "string" ? scalar.length : 1);
+  count(look, lengthOf(scalar));
   return scalar;
+}
+
+function lengthOf(scalar: unknown): number {
+  if (typeof scalar === "string") return scalar.length;
+  return typeof scalar === "number" ? digitsOf(scalar) : 1;
+}
+
+/** As PostgreSQL writes it, and a claim answers it: without an exponent, so that 1e300 takes 301 digits. */
+function digitsOf(number: number): number {
+  const [digits = "", exponent = "0"] = String(number).split("e");
+  return digits.length + Math.abs(Number(exponent));
 }
 
 function checkScalar(value: unknown): unknown {
