@@ -52,7 +52,11 @@ export async function measureWork(request: WorkRequest): Promise<WorkRound> {
   const since = await databaseNow(database);
   const stopMeter = await meter(database);
   for (const { start } of workers) start();
-  const inTime = await Promise.race([done.then(() => true), wait(PATIENCE_MS, false, { ref: false })]);
+  const inTime = await Promise.race([
+    done.then(() => true),
+    wait(PATIENCE_MS, false, { ref: false }),
+    ...workers.map(async ({ died }) => await died),
+  ]);
   const left = all ? await leftOver(database, contestant) : [];
   const spent = await stopMeter();
   const reports = await Promise.all(workers.map(async ({ end }) => await end()));

@@ -85,4 +85,7 @@ async function stop(): Promise<void> {
   process.send?.(message, () => process.disconnect());
 }
 
+// Whoever started it is gone, or has its report.
+process.once("disconnect", () => process.exit());
+
 tell({ type: "ready" });

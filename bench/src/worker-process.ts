@@ -14,6 +14,8 @@ export interface WorkerProcess {
   readonly pid: number;
   readonly start: () => void;
   readonly calls: () => number;
+  /** Rejects once it has ended, by itself or because it was asked to. */
+  readonly died: Promise<never>;
   /** Ends it, and answers what it did. */
   readonly end: () => Promise<WorkReport>;
 }
@@ -58,6 +60,7 @@ export async function openWorker(
     pid: child.pid ?? Number.NaN,
     start: () => say(child, { type: "start" }),
     calls: () => calls,
+    died,
     end: async () => {
       say(child, { type: "stop" });
       const answer = await Promise.race([report, died]);
@@ -68,5 +71,6 @@ export async function openWorker(
 }
 
 function say(child: ChildProcess, message: ToWorker): void {
-  child.send(message);
+  // One that cannot be told has died, and whoever waits for its report hears of that.
+  child.send(message, () => {});
 }

@@ -91,7 +91,6 @@ const parked: Case = {
 };
 
 export const backlog: Scenario = async (bench) => {
-  if (!bench.full) return [];
   const roundsOf = await inTurn(
     { ...bench, rounds: ROUNDS },
     [short, long, shortLines, longLines, parked],
