@@ -67,6 +67,7 @@ const interrupted = new Promise<never>((_, reject) => {
       reject(new Error(`Interrupted by ${signal}`));
     });
 });
+// Each scenario is raced with it; between two of them nobody listens.
 interrupted.catch(() => {});
 const machine = `PostgreSQL ${server.version}, Node ${process.versions.node}, ${cpus().length} cores`;
 const asked = measured.map(([name]) => name);
