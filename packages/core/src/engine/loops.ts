@@ -1,7 +1,6 @@
 /** The loops of a started instance: who runs which pass when, and what wakes whom. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { TaskRunId } from "../domain/ids.ts";
 import { monotonicMs } from "../executors/monotonic.ts";
 import { msUntilNextPoll } from "../store/outside-jobs/take.ts";
 import { isAnyReady } from "../store/task-runs/claim.ts";
@@ -12,74 +11,46 @@ import type { EngineParts } from "./engine.ts";
 import { createLoop, inParallel, type Loop } from "./loop.ts";
 import { createNeighbours } from "./neighbours.ts";
 import { freePolls, pollableKinds, takeDueOnce } from "./poller.ts";
-import { type PromoteRequest, type PromotionPass, promoteOnce } from "./promoter.ts";
+import { type PromotionPass, promoteOnce } from "./promoter.ts";
 import { pruneOnce } from "./pruner.ts";
 import { failOverdueOnce } from "./queue-timer.ts";
 import { reconcileOnce } from "./reconciler.ts";
 import { rescueOnce } from "./rescuer.ts";
+import { SweepPace } from "./sweep-pace.ts";
 import type { Emit } from "./telemetry.ts";
 import { watchOnce } from "./watcher.ts";
 
-/** How often the whole of what waits is looked at again, as a net under wakes that were lost by a bug. */
-const SWEEP_MS = 30_000;
-/** Bite by bite, so that a long backlog does not keep the gate lock from what was woken. */
-const SWEEP_BITE_MS = 100;
 /** How often an instance looks at the database's own state. */
 const WATCH_MS = 60_000;
 /** However many slots are free: their inputs come as one value, which the server and Node can make only so long. */
 const MOST_CLAIMED = 500;
 
 export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError }: EngineParts): Loop {
-  const net = createNet(settings.pollIntervalMs);
+  const pace = new SweepPace(settings.pollIntervalMs, monotonicMs());
   return createLoop({
     name: "promoter",
     intervalMs: settings.pollIntervalMs,
     pass: async () => {
-      const looks = net.next();
+      const looks = pace.next(monotonicMs());
       const result = await promoteOnce({ pool, batchSize: settings.batchSize, ...looks });
       if (result.kind === "lock_missed") {
         emit({ type: "gate.lock_missed" });
         // Who has the lock may have read before what woke us: keep the wake.
         return { againInMs: 5 + Math.random() * 20 };
       }
-      net.passed(looks, result);
+      pace.passed(looks, result, monotonicMs());
       tellPromotions(emit, result);
       if (result.promoted.length > 0) wakeups.send("signalbox_ready");
       if (result.more) return { againInMs: 0 };
-      if (looks.sweepAfter !== undefined && !result.sweepOver) return { againInMs: SWEEP_BITE_MS };
-      return result.nextDueMs === null ? "rest" : { againInMs: Math.max(0, result.nextDueMs) + 1 };
+      const dueInMs = [result.nextDueMs, pace.nextBiteInMs(monotonicMs())].filter((ms) => ms !== null);
+      return dueInMs.length === 0 ? "rest" : { againInMs: Math.max(0, Math.min(...dueInMs)) + 1 };
     },
     onPassed,
     onError,
   });
 }
 
-type Looks = Pick<PromoteRequest, "sweepAfter" | "straysToo">;
 type Passed = Extract<PromotionPass, { kind: "passed" }>;
-
-/** When a pass also looks for what nothing has woken. */
-function createNet(pollIntervalMs: number): {
-  readonly next: () => Looks;
-  readonly passed: (looks: Looks, result: Passed) => void;
-} {
-  let sweepAfter: TaskRunId | null = null;
-  let nextSweepAtMs = monotonicMs() + SWEEP_MS;
-  let nextStraysAtMs = monotonicMs();
-  return {
-    next: () => {
-      const nowMs = monotonicMs();
-      if (nowMs >= nextSweepAtMs) return { sweepAfter, straysToo: true };
-      // What came with a late transaction under older rules has told nobody: no wake was written for it.
-      return { straysToo: nowMs >= nextStraysAtMs };
-    },
-    passed: (looks, { straysLeft, sweptTo, sweepOver }) => {
-      if (looks.straysToo === true) nextStraysAtMs = monotonicMs() + (straysLeft ? 0 : pollIntervalMs);
-      if (looks.sweepAfter === undefined) return;
-      sweepAfter = sweptTo;
-      if (sweepOver) nextSweepAtMs = monotonicMs() + SWEEP_MS;
-    },
-  };
-}
 
 function tellPromotions(emit: Emit, { promoted, demoted, failed, refused, unrefused }: Passed): void {
   for (const [taskRunId, error] of failed) emit({ type: "gate.failed", taskRunId, error });
