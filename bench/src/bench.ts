@@ -11,7 +11,14 @@ export interface Bench {
   readonly rounds: number;
   readonly full: boolean;
   readonly note: (text: string) => void;
+  /** Where each round takes place: a database that is new, unless a scenario says otherwise. */
+  readonly inDatabase: InDatabase;
 }
+
+export type InDatabase = <Result>(
+  contestant: ContestantKey,
+  use: (database: Database) => Promise<Result>,
+) => Promise<Result>;
 
 export type Scenario = (bench: Bench) => Promise<readonly Figure[]>;
 
@@ -35,7 +42,7 @@ export async function inTurn<Each extends Entry, Result extends Round>(
   const results = new Results<Each, Result>(bench);
   for (let round = 1; round <= bench.rounds; round += 1) {
     for (const entry of rotated(entries, round - 1)) {
-      await inDatabase(bench, entry, async (database) => {
+      await bench.inDatabase(entry.contestant, async (database) => {
         bench.note(`  round ${round} of ${bench.rounds}: ${entry.title}`);
         results.add(entry, round, await measure(entry, database));
       });
@@ -76,23 +83,21 @@ async function inDatabases<Each extends Entry>(
   use: (places: readonly Place<Each>[]) => Promise<void>,
 ): Promise<void> {
   if (entry === undefined) return await use([]);
-  await inDatabase(bench, entry, async (database) => {
+  await bench.inDatabase(entry.contestant, async (database) => {
     await inDatabases(bench, others, async (places) => await use([{ entry, database }, ...places]));
   });
 }
 
-async function inDatabase(
-  { server }: Bench,
-  { contestant }: Entry,
-  use: (database: Database) => Promise<void>,
-): Promise<void> {
-  const database = await server.createDatabase();
-  try {
-    await CONTESTANTS[contestant].install(database.url);
-    await use(database);
-  } finally {
-    await database.drop();
-  }
+export function newDatabases(server: Server): InDatabase {
+  return async (contestant, use) => {
+    const database = await server.createDatabase();
+    try {
+      await CONTESTANTS[contestant].install(database.url);
+      return await use(database);
+    } finally {
+      await database.drop();
+    }
+  };
 }
 
 class Results<Each extends Entry, Result extends Round> {

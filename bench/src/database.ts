@@ -1,5 +1,6 @@
 /** A database of its own for one round, as scenarios and checks see it. */
 export interface Database {
+  readonly name: string;
   readonly url: string;
   readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
   readonly drop: () => Promise<void>;

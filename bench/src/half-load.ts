@@ -17,7 +17,6 @@ const FROM = 0.45;
 const TO = 0.55;
 
 /** `load` as a share of the highest rate. */
-export function loadText(load: number, highest: number): string {
-  const reached = `at ${(load * 100).toFixed(0)} % of ${Math.round(highest).toLocaleString("en")} a second`;
-  return load >= FROM && load <= TO ? reached : `${reached}, which is not half load`;
+export function isHalf(load: number): boolean {
+  return load >= FROM && load <= TO;
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Round } from "./bench.ts";
+import type { LoadTask } from "./contestants/contestant.ts";
 import { signalbox } from "./contestants/signalbox.ts";
 import { type Database, databaseNow } from "./database.ts";
 import { gateFaults } from "./gate-faults.ts";
@@ -9,22 +10,27 @@ import { leftOver, roundFaults } from "./round-faults.ts";
 import { CONCURRENCY } from "./scenarios/no-ops.ts";
 import { openWorker } from "./worker-process.ts";
 
-const LOAD_MS = 600_000;
 const EVERY_MS = 200;
 /** With each beat so many free tasks, and so many in lines. */
 const FREE = 1_000;
 const IN_LINES = 200;
 const PATIENCE_MS = 300_000;
 
-export interface Load {
+export interface Busy {
+  /** Its resources are called like this. */
+  readonly name: string;
+  readonly forMs: number;
+}
+
+export interface Kept extends Round {
   readonly done: number;
   readonly perSecond: number;
   /** From being enqueued to the end. */
   readonly p99Ms: number;
 }
 
-export async function keepBusy(database: Database): Promise<Load & Round> {
-  const most = (LOAD_MS / EVERY_MS) * (FREE + IN_LINES);
+export async function keepBusy(database: Database, busy: Busy): Promise<Kept> {
+  const most = (busy.forMs / EVERY_MS) * (FREE + IN_LINES);
   const order = {
     contestant: "signalbox",
     url: database.url,
@@ -34,7 +40,8 @@ export async function keepBusy(database: Database): Promise<Load & Round> {
   const worker = await openWorker(order, { onCalls: () => {} });
   const since = await databaseNow(database);
   worker.start();
-  const tasks = await enqueueBeats(database);
+  const inLines = await enqueueBeats(database, busy);
+  const tasks = (inLines.length / IN_LINES) * (FREE + IN_LINES);
   const untilMs = performance.now() + PATIENCE_MS;
   while (worker.calls() < tasks && performance.now() < untilMs) await wait(100);
   const left = await leftOver(database, "signalbox");
@@ -51,6 +58,7 @@ export async function keepBusy(database: Database): Promise<Load & Round> {
     database,
     reports,
     tasks,
+    load: { tasks: inLines },
     all: true,
     slots: CONCURRENCY,
     since,
@@ -63,24 +71,26 @@ export async function keepBusy(database: Database): Promise<Load & Round> {
   };
 }
 
-/** Answers how many it gave. */
-async function enqueueBeats(database: Database): Promise<number> {
+/** Answers those in lines: with each beat so many. */
+async function enqueueBeats(database: Database, { name, forMs }: Busy): Promise<readonly LoadTask[]> {
   const enqueuer = await signalbox.openEnqueuer(database.url);
-  const beats = LOAD_MS / EVERY_MS;
-  const untilMs = performance.now() + LOAD_MS;
+  const beats = forMs / EVERY_MS;
+  const untilMs = performance.now() + forMs;
+  const given: LoadTask[] = [];
   let n = 0;
   for (let beat = 0; beat < beats && performance.now() < untilMs; beat += 1) {
     const nextMs = performance.now() + EVERY_MS;
     const free = Array.from({ length: FREE }, (_, each) => ({ n: n + each }));
     const inLines = Array.from({ length: IN_LINES }, (_, each) => ({
       n: n + FREE + each,
-      resource: `load-${each}`,
+      resource: `${name}-${each}`,
       version: `${beat + 1}`,
     }));
     await enqueuer.addMany([...free, ...inLines]);
+    given.push(...inLines);
     n += FREE + IN_LINES;
     await wait(Math.max(0, nextMs - performance.now()));
   }
   await enqueuer.close();
-  return n;
+  return given;
 }

@@ -7,7 +7,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createScheduler, defineTask } from "../../packages/core/dist/index.js";
 import type { Database } from "./database.ts";
 
+export const KEPT = "kept";
 const RESOURCE = "kept";
+const LINES = 2_000;
 const AT_ONCE = 50_000;
 const LOOK_MS = 200;
 const PATIENCE_MS = 600_000;
@@ -15,14 +17,16 @@ const PATIENCE_MS = 600_000;
 export interface Keeper {
   /** Parked behind its resource, each looked at by a pass. */
   readonly park: (count: number) => Promise<void>;
-  /** Takes away what is parked. */
-  readonly unpark: () => Promise<void>;
+  /** In lines of versions whose first ones are AVAILABLE, each looked at by a pass. */
+  readonly lineUp: (count: number) => Promise<void>;
   readonly makeAvailable: (count: number) => Promise<void>;
+  /** Until a pass has looked at whatever waits. */
+  readonly lookedAt: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 const kept = defineTask<null>({
-  kind: "kept",
+  kind: KEPT,
   run: async (_, { signal }) => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
     signal.throwIfAborted();
@@ -44,9 +48,11 @@ export async function openKeeper(database: Database): Promise<Keeper> {
   const options = { databaseUrl: database.url, queryTimeoutMs: 120_000, batchSize: 500 };
   const scheduler = createScheduler({ ...options, tasks: [kept, loaded], slots: 1, drainMs: 0 });
   const behind = { resources: [{ name: RESOURCE, mode: "exclusive" as const }] };
-  const add = async (count: number, spec: ReturnType<typeof kept.task>): Promise<void> => {
+  const add = async (count: number, specOf: (n: number) => ReturnType<typeof kept.task>): Promise<void> => {
     for (let from = 0; from < count; from += AT_ONCE)
-      await scheduler.enqueueMany(Array.from({ length: Math.min(AT_ONCE, count - from) }, () => spec));
+      await scheduler.enqueueMany(
+        Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, n) => specOf(from + n)),
+      );
   };
   const untilNone = async (what: string): Promise<void> => {
     const untilMs = performance.now() + PATIENCE_MS;
@@ -60,15 +66,24 @@ export async function openKeeper(database: Database): Promise<Keeper> {
   await scheduler.start();
   await scheduler.enqueue(kept.task(null, behind));
   await untilNone("NOT EXISTS (SELECT FROM signalbox.task_run WHERE kind = 'kept' AND status = 'RUNNING')");
+  const lookedAt = async (): Promise<void> =>
+    await untilNone(`EXISTS (SELECT FROM signalbox.waiting WHERE blocked_on IS NULL)`);
   return {
     park: async (count) => {
-      await add(count, kept.task(null, behind));
-      await untilNone(
-        "EXISTS (SELECT FROM signalbox.waiting WHERE kind = 'kept' AND blocked_on IS DISTINCT FROM 'RESOURCE_BUSY')",
-      );
+      await add(count, () => kept.task(null, behind));
+      await lookedAt();
     },
-    unpark: async () => void (await scheduler.cancelMany({ kind: "kept", status: ["PENDING"] })),
-    makeAvailable: async (count) => await add(count, kept.task(null)),
+    lineUp: async (count) => {
+      await add(count, (n) =>
+        kept.task(null, {
+          resources: [{ name: `kept-${n % LINES}`, mode: "exclusive" }],
+          version: `${Math.floor(n / LINES) + 1}`,
+        }),
+      );
+      await lookedAt();
+    },
+    makeAvailable: async (count) => await add(count, () => kept.task(null)),
+    lookedAt,
     stop: async () => await scheduler.stop(),
   };
 }

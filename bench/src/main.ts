@@ -4,7 +4,7 @@
  */
 
 import { cpus } from "node:os";
-import type { Scenario } from "./bench.ts";
+import { newDatabases, type Scenario } from "./bench.ts";
 import { type Figure, verdictOf } from "./figure.ts";
 import { render } from "./render.ts";
 import { writeResults } from "./results.ts";
@@ -76,7 +76,8 @@ const figures: Figure[] = [];
 try {
   for (const [name, scenario] of measured) {
     note(name);
-    const measuring = scenario({ server, rounds: full ? 5 : 3, full, note });
+    const bench = { server, rounds: full ? 5 : 3, full, note, inDatabase: newDatabases(server) };
+    const measuring = scenario(bench);
     figures.push(...(await Promise.race([measuring, interrupted])));
     done.push(name);
     writeResults({ machine, asked, done, figures });

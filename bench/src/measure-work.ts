@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Round } from "./bench.ts";
+import type { Load } from "./contestants/contestant.ts";
 import type { ContestantKey } from "./contestants/index.ts";
 import { type Database, databaseNow } from "./database.ts";
 import { meter, type Spent } from "./meters.ts";
@@ -25,6 +26,8 @@ export interface WorkRequest {
   readonly contestant: ContestantKey;
   readonly database: Database;
   readonly tasks: number;
+  /** With its gates, where it has some: they are looked at by the calls of the handlers. */
+  readonly load?: Load;
   /** Of a long backlog only so many are timed, and the rest is left. Default: all. */
   readonly upTo?: number;
   /** So many of these go before, and are not timed. Default: none. By one process only. */
@@ -37,6 +40,7 @@ export interface WorkRequest {
 
 export async function measureWork(request: WorkRequest): Promise<WorkRound> {
   const { contestant, database, tasks, concurrency, upTo = tasks, untimed = 0, restMs = 0 } = request;
+  const load = request.load ?? null;
   const all = upTo >= tasks;
   let onDone = (): void => {};
   const done = new Promise<void>((resolve) => {
@@ -73,7 +77,7 @@ export async function measureWork(request: WorkRequest): Promise<WorkRound> {
     faults: [
       ...(inTime ? [] : ["not all were called in time"]),
       ...left,
-      ...(await roundFaults({ contestant, database, reports, tasks, all, slots: concurrency, since })),
+      ...(await roundFaults({ contestant, database, reports, tasks, load, all, slots: concurrency, since })),
     ],
   };
 }

@@ -1,6 +1,8 @@
 /** Why a round does not count: tasks that were lost, ran twice, were not recorded as ended, or more at once than slots. */
 
 import { setTimeout as wait } from "node:timers/promises";
+import { type Calls, callFaults } from "./call-faults.ts";
+import type { Load } from "./contestants/contestant.ts";
 import { CONTESTANTS, type ContestantKey } from "./contestants/index.ts";
 import type { Database } from "./database.ts";
 import { seenFaults } from "./seen-faults.ts";
@@ -28,6 +30,8 @@ export interface EndedRound {
   /** Of all its processes, which have ended. */
   readonly reports: readonly WorkReport[];
   readonly tasks: number;
+  /** With its gates, where it has some. */
+  readonly load: Load | null;
   /** Whether all of them were to run, or only as many as were timed. */
   readonly all: boolean;
   readonly slots: number;
@@ -36,7 +40,7 @@ export interface EndedRound {
 }
 
 export async function roundFaults(round: EndedRound): Promise<readonly string[]> {
-  const { contestant, database, reports, tasks, all, slots, since } = round;
+  const { contestant, database, reports, tasks, load, all, slots, since } = round;
   const calls = reports.reduce((sum, report) => sum + report.calls, 0);
   return [
     ...seenFaults(
@@ -44,9 +48,18 @@ export async function roundFaults(round: EndedRound): Promise<readonly string[]>
       tasks,
       all,
     ),
-    ...reports.flatMap(({ faults }) => faults),
+    ...reports.flatMap((report) => [...report.faults, ...callFaults(callsOf(report), { slots, load })]),
     ...(CONTESTANTS[contestant].keepsStays === true
       ? await stayFaults(database, { slots, since, calls })
       : []),
   ];
+}
+
+function callsOf({ began, ended }: WorkReport): Calls {
+  return { began: positionsOf(began), ended: positionsOf(ended) };
+}
+
+function positionsOf(text: string): Int32Array {
+  // A Buffer lies somewhere in a larger one, which need not be where a number may begin.
+  return new Int32Array(Uint8Array.from(Buffer.from(text, "base64")).buffer);
 }

@@ -11,6 +11,8 @@ import type { Database } from "./database.ts";
 export interface Server {
   readonly version: string;
   readonly createDatabase: () => Promise<Database>;
+  /** With all that it has seen: page by page. Whoever is connected to the other is sent away meanwhile. */
+  readonly copyDatabase: (database: Database) => Promise<Database>;
   readonly stop: () => Promise<void>;
 }
 
@@ -30,29 +32,35 @@ export async function startServer(): Promise<Server> {
   // The server that ends says goodbye to it, which must not end the run before its table is printed.
   admin.on("error", () => {});
   let created = 0;
+  const create = async (how: string): Promise<Database> => {
+    created += 1;
+    const name = `bench_${created}`;
+    await admin.query(`CREATE DATABASE ${name} ${how}`);
+    const url = new URL(postgres.url);
+    url.pathname = name;
+    const pool = new pg.Pool({ connectionString: url.href, max: 2 });
+    // When the database is dropped, its goodbye must not hide what went before.
+    pool.on("error", () => {});
+    await pool.query("CREATE EXTENSION IF NOT EXISTS pg_stat_statements");
+    return {
+      name,
+      url: url.href,
+      query: async (text, values = []) => (await pool.query(text, [...values])).rows,
+      drop: async () => {
+        await pool.end();
+        // The server waits some seconds for those that are leaving; then also from under a worker that a failed round has left.
+        await admin
+          .query(`DROP DATABASE ${name}`)
+          .catch(async () => await admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+      },
+    };
+  };
   return {
     version: postgres.version,
-    createDatabase: async () => {
-      created += 1;
-      const name = `bench_${created}`;
-      await admin.query(`CREATE DATABASE ${name}`);
-      const url = new URL(postgres.url);
-      url.pathname = name;
-      const pool = new pg.Pool({ connectionString: url.href, max: 2 });
-      // When the database is dropped, its goodbye must not hide what went before.
-      pool.on("error", () => {});
-      await pool.query("CREATE EXTENSION pg_stat_statements");
-      return {
-        url: url.href,
-        query: async (text, values = []) => (await pool.query(text, [...values])).rows,
-        drop: async () => {
-          await pool.end();
-          // The server waits some seconds for those that are leaving; then also from under a worker that a failed round has left.
-          await admin
-            .query(`DROP DATABASE ${name}`)
-            .catch(async () => await admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
-        },
-      };
+    createDatabase: async () => await create(""),
+    copyDatabase: async ({ name }) => {
+      await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
+      return await create(`TEMPLATE ${name} STRATEGY FILE_COPY`);
     },
     stop: async () => {
       await admin.end();

@@ -11,6 +11,10 @@ const order = JSON.parse(process.argv[2] ?? "") as WorkOrder;
 const seen = new Uint8Array(order.tasks);
 const untimed = order.untimed ?? 0;
 const delay = monitorEventLoopDelay({ resolution: 1 });
+/** Where each begin and each end came in the order of all that this process saw, from 1. */
+const began = new Int32Array(order.tasks);
+const ended = new Int32Array(order.tasks);
+let events = 0;
 let calls = 0;
 let told = 0;
 let firstAtMs = 0;
@@ -35,7 +39,14 @@ function onTask(n: number): void {
   lastAtMs = nowMs();
   if (calls === untimed) firstAtMs = lastAtMs;
   calls += 1;
+  events += 1;
+  began[n] = events;
   if (order.tellsEach === true) tell({ type: "each", n, atMs: lastAtMs });
+}
+
+function onEnd(n: number): void {
+  events += 1;
+  ended[n] = events;
 }
 
 const timer = setInterval(() => {
@@ -59,11 +70,16 @@ async function start(): Promise<void> {
     tasks: order.tasks,
     restMs: order.restMs ?? 0,
     onTask,
+    onEnd,
     onStarted: (ms) => void startsMs.push(ms),
     onFault: (what) => void faults.add(what),
   });
   // What loading its modules took is not what its work takes.
   delay.reset();
+}
+
+function textOf({ buffer }: Uint8Array | Int32Array): string {
+  return Buffer.from(buffer).toString("base64");
 }
 
 async function stop(): Promise<void> {
@@ -74,7 +90,9 @@ async function stop(): Promise<void> {
     calls,
     firstAtMs,
     lastAtMs,
-    seen: Buffer.from(seen).toString("base64"),
+    seen: textOf(seen),
+    began: textOf(began),
+    ended: textOf(ended),
     cpuMs,
     longestBlockMs: delay.max / 1e6,
     startsMs,

@@ -31,6 +31,9 @@ export interface WorkReport {
   readonly lastAtMs: number;
   /** How often each task was seen, by its number. */
   readonly seen: string;
+  /** Where its begin and its end came in the order of all that this process saw, by its number, from 1; 0: never. */
+  readonly began: string;
+  readonly ended: string;
   /** From the start until the last call. */
   readonly cpuMs: number;
   readonly longestBlockMs: number;

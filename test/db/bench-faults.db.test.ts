@@ -29,6 +29,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase(inject("adminUrl"));
   const { client, url } = testDatabase;
   database = {
+    name: new URL(url).pathname.slice(1),
     url,
     query: async (text, values = []) => (await client.query(text, [...values])).rows,
     drop: async () => {},

@@ -26,6 +26,8 @@ export interface WorkOptions {
   readonly restMs: number;
   /** Called by every handler, first thing. */
   readonly onTask: (n: number) => void;
+  /** Called by every handler, last thing, also where it was told to end. */
+  readonly onEnd: (n: number) => void;
   /** A process runs, so long after its task was claimed. */
   readonly onStarted: (ms: number) => void;
   /** Something that makes the round void. */

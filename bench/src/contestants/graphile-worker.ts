@@ -45,10 +45,16 @@ function graphile({ name, batched, concurrency }: Way): Contestant {
         close: async () => await utils.release(),
       };
     },
-    work: async ({ url, concurrency: given, onTask }) => {
+    work: async ({ url, concurrency: given, onTask, onEnd }) => {
       const concurrentJobs = concurrency(given);
       const runner = await run({
-        taskList: { [TASK]: (payload) => onTask((payload as { n: number }).n) },
+        taskList: {
+          [TASK]: (payload) => {
+            const { n } = payload as { n: number };
+            onTask(n);
+            onEnd(n);
+          },
+        },
         preset: {
           worker: {
             connectionString: url,

@@ -62,7 +62,7 @@ function pgBoss({ name, batched }: Way): Contestant {
   };
 }
 
-async function workInBatches({ url, concurrency, onTask }: WorkOptions): Promise<Worker> {
+async function workInBatches({ url, concurrency, onTask, onEnd }: WorkOptions): Promise<Worker> {
   const boss = await open(url);
   const options = {
     pollingIntervalSeconds: 0.5,
@@ -70,12 +70,15 @@ async function workInBatches({ url, concurrency, onTask }: WorkOptions): Promise
     burstWhenBatchFull: true,
   };
   await boss.work<{ n: number }>(QUEUE, options, async (jobs) => {
-    for (const { data } of jobs) onTask(data.n);
+    for (const { data } of jobs) {
+      onTask(data.n);
+      onEnd(data.n);
+    }
   });
   return { stop: async () => await boss.stop() };
 }
 
-async function workOneByOne({ url, concurrency, onTask }: WorkOptions): Promise<Worker> {
+async function workOneByOne({ url, concurrency, onTask, onEnd }: WorkOptions): Promise<Worker> {
   const boss = await open(url);
   let stopped = false;
   const work = async (): Promise<void> => {
@@ -84,6 +87,7 @@ async function workOneByOne({ url, concurrency, onTask }: WorkOptions): Promise<
       if (job === undefined) await wait(EMPTY_MS);
       else {
         onTask(job.data.n);
+        onEnd(job.data.n);
         await boss.complete(QUEUE, job.id);
       }
     }

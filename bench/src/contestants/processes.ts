@@ -18,7 +18,10 @@ interface Way {
   readonly isCounted: (event: SchedulerEvent) => boolean;
 }
 
-/** There is no handler to be called: what is counted is told by an event, with the title that the task was given. */
+/**
+ * There is no handler to be called: what is counted is told by an event, with the title that the task was given. An event has
+ * no length, so what overlaps is not seen by it.
+ */
 function processesOf({ argv, isCounted }: Way): Pick<Contestant, "openEnqueuer" | "work"> {
   const specOf = ({ n }: LoadTask) => command.task({ argv: argv(n) }, { title: `${n}` });
   return {
@@ -30,7 +33,7 @@ function processesOf({ argv, isCounted }: Way): Pick<Contestant, "openEnqueuer" 
         close: async () => await scheduler.stop(),
       };
     },
-    work: async ({ url, concurrency, onTask, onStarted, onFault }) => {
+    work: async ({ url, concurrency, onTask, onEnd, onStarted, onFault }) => {
       const claimedAtMs = new Map<string, number>();
       const scheduler = createScheduler({
         databaseUrl: url,
@@ -43,7 +46,10 @@ function processesOf({ argv, isCounted }: Way): Pick<Contestant, "openEnqueuer" 
             onStarted(performance.now() - (claimedAtMs.get(event.taskRunId) ?? Number.NaN));
           if (event.type === "process.ended" && !event.told && event.exitCode !== 0)
             onFault(`a process ended with ${event.exitCode ?? event.signal}`);
-          if (isCounted(event) && "title" in event) onTask(Number(event.title));
+          if (isCounted(event) && "title" in event) {
+            onTask(Number(event.title));
+            onEnd(Number(event.title));
+          }
         },
       });
       await scheduler.start();
@@ -88,7 +94,7 @@ export const spawned: Contestant = {
   install: async () => {},
   openEnqueuer: async () => ({ addMany: async () => {}, addOne: async () => {}, close: async () => {} }),
   work: async (options) => {
-    const { concurrency, tasks, onTask } = options;
+    const { concurrency, tasks, onTask, onEnd } = options;
     let next = 0;
     const loop = async (): Promise<void> => {
       while (next < tasks) {
@@ -96,6 +102,7 @@ export const spawned: Contestant = {
         next += 1;
         await run(n, options);
         onTask(n);
+        onEnd(n);
       }
     };
     const loops = Promise.all(Array.from({ length: concurrency }, loop));

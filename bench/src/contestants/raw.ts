@@ -33,7 +33,7 @@ interface Row {
 export const raw: Contestant = {
   ...signalbox,
   name: "bare SQL on our tables",
-  work: async ({ url, concurrency, onTask }) => {
+  work: async ({ url, concurrency, onTask, onEnd }) => {
     const pool = new pg.Pool({ connectionString: url, max: LOOPS });
     let stopping = false;
     const loop = async (): Promise<void> => {
@@ -49,7 +49,10 @@ export const raw: Contestant = {
         });
         const [first] = rows;
         if (first === undefined) break;
-        for (const { input } of rows) onTask(input.n);
+        for (const { input } of rows) {
+          onTask(input.n);
+          onEnd(input.n);
+        }
         await client.query({
           name: "settle",
           text: SETTLE,

@@ -2,31 +2,41 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import { createScheduler, defineTask, type Scheduler } from "../../../packages/core/dist/index.js";
-import type { Contestant, Load, LoadTask } from "./contestant.ts";
+import type { Contestant, Load, LoadTask, WorkOptions } from "./contestant.ts";
 
 const BATCH = 500;
 const KEYS = "shop:*";
 
-const nothing = (onTask: (n: number) => void) =>
-  defineTask<{ n: number }>({ kind: "nothing", run: ({ n }) => onTask(n) });
-const slow = (onTask: (n: number) => void, restMs: number) =>
+type Told = Pick<WorkOptions, "onTask" | "onEnd">;
+
+const nothing = ({ onTask, onEnd }: Told) =>
+  defineTask<{ n: number }>({
+    kind: "nothing",
+    run: ({ n }) => {
+      onTask(n);
+      onEnd(n);
+    },
+  });
+const slow = ({ onTask, onEnd, restMs }: Told & Pick<WorkOptions, "restMs">) =>
   defineTask<{ n: number }>({
     kind: "nothing",
     run: async ({ n }) => {
       onTask(n);
       await wait(restMs * (0.5 + Math.random()));
+      onEnd(n);
     },
   });
-const endless = (onTask: (n: number) => void) =>
+const endless = ({ onTask, onEnd }: Told) =>
   defineTask<{ n: number }>({
     kind: "nothing",
     run: async ({ n }, { signal }) => {
       onTask(n);
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      onEnd(n);
       signal.throwIfAborted();
     },
   });
-const { task } = nothing(() => {});
+const { task } = nothing({ onTask: () => {}, onEnd: () => {} });
 
 function specOf({ n, resource, version, key }: LoadTask) {
   return task(
@@ -73,10 +83,11 @@ export const signalbox: Contestant = {
       close: async () => await scheduler.stop(),
     };
   },
-  work: async ({ url, concurrency, onTask, restMs }) => {
+  work: async (options) => {
+    const { url, concurrency, restMs } = options;
     const scheduler = createScheduler({
       databaseUrl: url,
-      tasks: [restMs > 0 ? slow(onTask, restMs) : nothing(onTask)],
+      tasks: [restMs > 0 ? slow(options) : nothing(options)],
       slots: concurrency,
       batchSize: BATCH,
     });
@@ -92,10 +103,11 @@ export const signalbox: Contestant = {
 export const signalboxWaiters: Contestant = {
   ...signalbox,
   name: "Signalbox, handlers that wait",
-  work: async ({ url, concurrency, onTask }) => {
+  work: async (options) => {
+    const { url, concurrency } = options;
     const scheduler = createScheduler({
       databaseUrl: url,
-      tasks: [endless(onTask)],
+      tasks: [endless(options)],
       slots: concurrency,
       drainMs: 0,
     });

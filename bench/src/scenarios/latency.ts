@@ -96,7 +96,16 @@ async function openIdle({ entry: { contestant }, database }: Place<Contender>): 
       });
       const left = await leftOver(database, contestant);
       const reports = [await endWorker()];
-      const round = { contestant, database, reports, tasks: TASKS, all: true, slots: SLOTS, since };
+      const round = {
+        contestant,
+        database,
+        reports,
+        tasks: TASKS,
+        load: null,
+        all: true,
+        slots: SLOTS,
+        since,
+      };
       const stamps = CONTESTANTS[contestant].keepsStays === true ? await stampsOf(database) : [];
       const warm = stamps.filter((_, n) => !isCold(n));
       return {

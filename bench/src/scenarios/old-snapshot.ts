@@ -1,15 +1,17 @@
 /** Somebody leaves a transaction open: nothing that is deleted meanwhile can be cleared away. What claims cost then. */
 
 import pg from "pg";
-import { entryOf, faultsOf, inTurn, type Round, type Scenario } from "../bench.ts";
+import { type Bench, entryOf, faultsOf, inTurn, type Round, type Scenario } from "../bench.ts";
 import { signalbox } from "../contestants/signalbox.ts";
 import type { Database } from "../database.ts";
 import type { Figure } from "../figure.ts";
-import { measureAged } from "../measure-aged.ts";
+import { measureBacklog } from "../measure-backlog.ts";
+import { measureBeside } from "../measure-beside.ts";
 import { measureWork } from "../measure-work.ts";
 import { median } from "../statistics.ts";
 import { CONCURRENCY, enqueueBulk } from "./no-ops.ts";
 
+const WHEN = ", beside an old snapshot";
 /** They come and go before it is measured. */
 const BEFORE = 150_000;
 const MEASURED = 20_000;
@@ -46,7 +48,7 @@ async function besideSnapshot<Result>(database: Database, act: () => Promise<Res
   }
 }
 
-/** The short run takes one round of each, without what else is asked beside it. */
+/** The short run takes one round of each, without long backlogs. */
 export const oldSnapshot: Scenario = async (bench) => {
   const without = { ...entryOf("signalbox"), title: "without an old snapshot" };
   const held = { ...entryOf("signalbox"), title: "beside an old snapshot" };
@@ -69,17 +71,24 @@ export const oldSnapshot: Scenario = async (bench) => {
     notes: [],
     faults: faultsOf(roundsOf(held), roundsOf(without)),
   };
-  if (!bench.full) return [claims];
-  const database = await bench.server.createDatabase();
-  try {
-    await signalbox.install(database.url);
-    const figures = await besideSnapshot(database, async () => {
-      const before = await workOff(database, BEFORE);
-      const aged = await measureAged(bench, database, "beside an old snapshot");
-      return aged.map((figure) => ({ ...figure, faults: [...before, ...figure.faults] }));
-    });
-    return [claims, ...figures];
-  } finally {
-    await database.drop();
-  }
+  return bench.full ? [claims, ...(await measureBesideSnapshot(bench))] : [claims];
 };
+
+/** What holds beside long backlogs: each round beside an old snapshot of its own, and so many tasks later. */
+async function measureBesideSnapshot(bench: Bench): Promise<readonly Figure[]> {
+  const faults = new Set<string>();
+  const held: Bench = {
+    ...bench,
+    inDatabase: async (contestant, use) =>
+      await bench.inDatabase(
+        contestant,
+        async (database) =>
+          await besideSnapshot(database, async () => {
+            for (const fault of await workOff(database, BEFORE)) faults.add(fault);
+            return await use(database);
+          }),
+      ),
+  };
+  const figures = [...(await measureBacklog(held, WHEN)), ...(await measureBeside(held, WHEN))];
+  return figures.map((figure) => ({ ...figure, faults: [...faults, ...figure.faults] }));
+}
