@@ -1,5 +1,5 @@
 import type { Contestant } from "./contestant.ts";
-import { graphileBatched, graphilePlain } from "./graphile-worker.ts";
+import { graphileBatched, graphilePlain, graphileWide } from "./graphile-worker.ts";
 import { pgBossBatched, pgBossSingle } from "./pg-boss.ts";
 import { signalboxProcesses, signalboxSleepers, spawned } from "./processes.ts";
 import { raw } from "./raw.ts";
@@ -8,6 +8,7 @@ import { signalbox, signalboxWaiters } from "./signalbox.ts";
 export const CONTESTANTS = {
   signalbox,
   graphileBatched,
+  graphileWide,
   graphilePlain,
   pgBossBatched,
   pgBossSingle,
