@@ -9,7 +9,7 @@ import { type Figure, verdictOf } from "./figure.ts";
 import { render } from "./render.ts";
 import { writeResults } from "./results.ts";
 import { backlog } from "./scenarios/backlog.ts";
-import { oneByOne } from "./scenarios/enqueue.ts";
+import { bulk, oneByOne } from "./scenarios/enqueue.ts";
 import { freed } from "./scenarios/freed.ts";
 import { allGates, exclusive, longerAllGates, longerExclusive } from "./scenarios/gates.ts";
 import { idleLatency } from "./scenarios/latency.ts";
@@ -28,6 +28,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "longer-exclusive": longerExclusive,
   "all-gates": allGates,
   "longer-all-gates": longerAllGates,
+  bulk,
   "one-by-one": oneByOne,
   latency: idleLatency,
   processes,

@@ -1,9 +1,57 @@
-/** Enqueuing one by one, as requests of users come: 16 calls in flight. */
+/** Enqueuing in bulk, and one by one, as requests of users come: 16 calls in flight. */
 
 import { entryOf, faultsOf, inTurn, type Scenario } from "../bench.ts";
 import { CONTESTANTS } from "../contestants/index.ts";
+import type { Database } from "../database.ts";
 import type { Figure } from "../figure.ts";
 import { median } from "../statistics.ts";
+
+const BULK = 1_000;
+/** One takes 10 ms: of so many the pauses of the machine are a small part. */
+const BULKS = 60;
+const WARM_BULKS = 5;
+const BULK_ROUNDS = 7;
+
+export const bulk: Scenario = async (bench) => {
+  const entries = (["signalbox", "graphileBatched", "pgBossBatched", "raw"] as const).map(entryOf);
+  const roundsOf = await inTurn({ ...bench, rounds: BULK_ROUNDS }, entries, async (entry, database) => {
+    const { openEnqueuer, leftSql } = CONTESTANTS[entry.contestant];
+    const enqueuer = await openEnqueuer(database.url);
+    const add = async (from: number, to: number): Promise<void> => {
+      for (let at = from; at < to; at += 1)
+        await enqueuer.addMany(Array.from({ length: BULK }, (_, n) => ({ n: at * BULK + n })));
+    };
+    await add(0, WARM_BULKS);
+    const fromMs = performance.now();
+    await add(WARM_BULKS, WARM_BULKS + BULKS);
+    const perSecond = (BULKS * BULK * 1_000) / (performance.now() - fromMs);
+    await enqueuer.close();
+    return { perSecond, faults: await missing(database, leftSql, (WARM_BULKS + BULKS) * BULK) };
+  });
+  const rate = (entry: (typeof entries)[number]): number =>
+    median(roundsOf(entry).map(({ perSecond }) => perSecond));
+  const rival = entries.find(
+    ({ contestant }) => contestant === "graphileBatched",
+  ) as (typeof entries)[number];
+  return entries.map(
+    (entry): Figure => ({
+      scenario: "bulk enqueue",
+      contestant: entry.title,
+      unit: "/s",
+      value: rate(entry),
+      ratio: { to: rival.title, value: rate(entry) / rate(rival) },
+      bar: entry.contestant === "signalbox" ? { atLeast: 1.0 } : null,
+      notes: [],
+      faults: faultsOf(roundsOf(entry), roundsOf(rival)),
+    }),
+  );
+};
+
+async function missing(database: Database, leftSql: string, tasks: number): Promise<readonly string[]> {
+  const [row] = await database.query<{ left: string }>(leftSql);
+  const there = Number(row?.left);
+  return there === tasks ? [] : [`${there} of ${tasks} are there`];
+}
 
 const TASKS = 4_000;
 const IN_FLIGHT = 16;
@@ -26,10 +74,7 @@ export const oneByOne: Scenario = async (bench) => {
     );
     const perSecond = (TASKS / (performance.now() - fromMs)) * 1_000;
     await enqueuer.close();
-    const [row] = await database.query<{ left: string }>(CONTESTANTS[contestant].leftSql);
-    const there = Number(row?.left);
-    const faults = there === TASKS + IN_FLIGHT ? [] : [`${there} of ${TASKS + IN_FLIGHT} are there`];
-    return { perSecond, faults };
+    return { perSecond, faults: await missing(database, CONTESTANTS[contestant].leftSql, TASKS + IN_FLIGHT) };
   });
   const rate = (entry: (typeof entries)[number]): number =>
     median(roundsOf(entry).map(({ perSecond }) => perSecond));
