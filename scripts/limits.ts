@@ -282,7 +282,7 @@ export const ENGINE_LIMITS: readonly Limit[] = [
     name: "OVERLONG_MS",
     unit: "ms",
   },
-  { what: "between two slow sweeps", file: `${CORE}/engine/loops.ts`, name: "SWEEP_MS", unit: "ms" },
+  { what: "between two slow sweeps", file: `${CORE}/engine/sweep-pace.ts`, name: "SWEEP_MS", unit: "ms" },
   {
     what: "between two NOTIFY of one instance",
     file: `${CORE}/engine/wakeups.ts`,

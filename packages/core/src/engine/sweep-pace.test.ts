@@ -29,22 +29,33 @@ it("looks for strays again at once where some were left", () => {
 it("begins a sweep at the front, and goes on where the last bite ended", () => {
   const pace = new SweepPace(POLL_MS, 0);
   const first = pace.next(SWEEP_MS);
-  pace.passed(first, BITTEN, SWEEP_MS + 10);
+  pace.passed(first, BITTEN, SWEEP_MS + 2);
 
   expect(first).toEqual({ sweepAfter: null, straysToo: true });
-  expect(pace.next(SWEEP_MS + 110)).toEqual({ sweepAfter: HERE, straysToo: true });
+  expect(pace.next(SWEEP_MS + 102)).toEqual({ sweepAfter: HERE, straysToo: true });
 });
 
 it("takes no bite with each pass, however many are woken meanwhile", () => {
   const pace = new SweepPace(POLL_MS, 0);
-  pace.passed(pace.next(SWEEP_MS), BITTEN, SWEEP_MS + 10);
+  pace.passed(pace.next(SWEEP_MS), BITTEN, SWEEP_MS + 2);
   const woken = pace.next(SWEEP_MS + 60);
   pace.passed(woken, NOTHING, SWEEP_MS + 70);
 
   expect(woken).toEqual({ straysToo: false });
-  expect(pace.nextBiteInMs(SWEEP_MS + 70)).toBe(40);
+  expect(pace.nextBiteInMs(SWEEP_MS + 70)).toBe(32);
   expect(pace.nextBiteInMs(SWEEP_MS + 200)).toBe(0);
-  expect(pace.next(SWEEP_MS + 110)).toEqual({ sweepAfter: HERE, straysToo: true });
+  expect(pace.next(SWEEP_MS + 102)).toEqual({ sweepAfter: HERE, straysToo: true });
+});
+
+it("rests nineteen times as long as a bite took", () => {
+  const pace = new SweepPace(POLL_MS, 0);
+  pace.passed(pace.next(SWEEP_MS), BITTEN, SWEEP_MS + 20);
+  const missed = pace.next(SWEEP_MS + 400);
+  // Somebody else had the gate lock: only what it took in the end counts.
+  pace.passed(pace.next(SWEEP_MS + 450), BITTEN, SWEEP_MS + 460);
+
+  expect(missed).toEqual({ sweepAfter: HERE, straysToo: true });
+  expect(pace.nextBiteInMs(SWEEP_MS + 460)).toBe(190);
 });
 
 it("has no next bite before a sweep has begun, nor after it is over", () => {

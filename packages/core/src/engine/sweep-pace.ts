@@ -4,20 +4,32 @@
  */
 
 import type { TaskRunId } from "../domain/ids.ts";
-import type { PromoteRequest, PromotionPass } from "./promoter.ts";
 
 /** How often the whole of what waits is looked at again, as a net under wakes that were lost by a bug. */
 const SWEEP_MS = 30_000;
-/** Between two bites, however many passes there are meanwhile: a long backlog does not slow what was woken. */
-const BITE_MS = 100;
+/** Between two bites at least, however many passes there are meanwhile. */
+const REST_MS = 100;
+/** And so many times as long as the last one took: beside a long backlog the net may take a twentieth of the time, not a fifth. */
+const RESTS_PER_BITE = 19;
 
-export type Looks = Pick<PromoteRequest, "sweepAfter" | "straysToo">;
-type Found = Pick<Extract<PromotionPass, { kind: "passed" }>, "straysLeft" | "sweptTo" | "sweepOver">;
+/** What a pass is to look at besides, as its request says it. */
+interface Looks {
+  readonly sweepAfter?: TaskRunId | null;
+  readonly straysToo: boolean;
+}
+
+/** What came of these, as a pass answers it. */
+interface Found {
+  readonly straysLeft: boolean;
+  readonly sweptTo: TaskRunId | null;
+  readonly sweepOver: boolean;
+}
 
 export class SweepPace {
   readonly #straysEveryMs: number;
   #sweptTo: TaskRunId | null = null;
   #isUnderWay = false;
+  #bittenAtMs = 0;
   #nextBiteAtMs: number;
   #nextStraysAtMs: number;
 
@@ -28,17 +40,21 @@ export class SweepPace {
   }
 
   next(nowMs: number): Looks {
-    if (nowMs >= this.#nextBiteAtMs) return { sweepAfter: this.#sweptTo, straysToo: true };
+    if (nowMs >= this.#nextBiteAtMs) {
+      this.#bittenAtMs = nowMs;
+      return { sweepAfter: this.#sweptTo, straysToo: true };
+    }
     // What came with a late transaction under older rules has told nobody: no wake was written for it.
     return { straysToo: nowMs >= this.#nextStraysAtMs };
   }
 
   passed(looks: Looks, { straysLeft, sweptTo, sweepOver }: Found, nowMs: number): void {
-    if (looks.straysToo === true) this.#nextStraysAtMs = nowMs + (straysLeft ? 0 : this.#straysEveryMs);
+    if (looks.straysToo) this.#nextStraysAtMs = nowMs + (straysLeft ? 0 : this.#straysEveryMs);
     if (looks.sweepAfter === undefined) return;
     this.#sweptTo = sweptTo;
     this.#isUnderWay = !sweepOver;
-    this.#nextBiteAtMs = nowMs + (sweepOver ? SWEEP_MS : BITE_MS);
+    const restMs = Math.max(REST_MS, RESTS_PER_BITE * (nowMs - this.#bittenAtMs));
+    this.#nextBiteAtMs = nowMs + (sweepOver ? SWEEP_MS : restMs);
   }
 
   /** Null: no sweep is under way. */
