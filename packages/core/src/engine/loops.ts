@@ -34,6 +34,7 @@ export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError 
       const looks = pace.next(monotonicMs());
       const result = await promoteOnce({ pool, batchSize: settings.batchSize, ...looks });
       if (result.kind === "lock_missed") {
+        pace.missed(looks, monotonicMs());
         emit({ type: "gate.lock_missed" });
         // Who has the lock may have read before what woke us: keep the wake.
         return { againInMs: 5 + Math.random() * 20 };
@@ -42,8 +43,8 @@ export function promoterLoop({ pool, settings, wakeups, emit, onPassed, onError 
       tellPromotions(emit, result);
       if (result.promoted.length > 0) wakeups.send("signalbox_ready");
       if (result.more) return { againInMs: 0 };
-      const dueInMs = [result.nextDueMs, pace.nextBiteInMs(monotonicMs())].filter((ms) => ms !== null);
-      return dueInMs.length === 0 ? "rest" : { againInMs: Math.max(0, Math.min(...dueInMs)) + 1 };
+      const againInMs = pace.againInMs(result.nextDueMs, monotonicMs());
+      return againInMs === null ? "rest" : { againInMs: Math.max(0, againInMs) + 1 };
     },
     onPassed,
     onError,

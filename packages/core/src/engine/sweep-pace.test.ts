@@ -42,29 +42,66 @@ it("takes no bite with each pass, however many are woken meanwhile", () => {
   pace.passed(woken, NOTHING, SWEEP_MS + 70);
 
   expect(woken).toEqual({ straysToo: false });
-  expect(pace.nextBiteInMs(SWEEP_MS + 70)).toBe(32);
-  expect(pace.nextBiteInMs(SWEEP_MS + 200)).toBe(0);
+  expect(pace.againInMs(null, SWEEP_MS + 70)).toBe(32);
+  expect(pace.againInMs(null, SWEEP_MS + 200)).toBe(0);
   expect(pace.next(SWEEP_MS + 102)).toEqual({ sweepAfter: HERE, straysToo: true });
 });
 
-it("rests nineteen times as long as a bite took", () => {
+it("rests nineteen times as long as a bite took, and a second at most", () => {
   const pace = new SweepPace(POLL_MS, 0);
   pace.passed(pace.next(SWEEP_MS), BITTEN, SWEEP_MS + 20);
-  const missed = pace.next(SWEEP_MS + 400);
-  // Somebody else had the gate lock: only what it took in the end counts.
-  pace.passed(pace.next(SWEEP_MS + 450), BITTEN, SWEEP_MS + 460);
+  const short = pace.againInMs(null, SWEEP_MS + 20);
+  pace.passed(pace.next(SWEEP_MS + 400), BITTEN, SWEEP_MS + 500);
 
-  expect(missed).toEqual({ sweepAfter: HERE, straysToo: true });
-  expect(pace.nextBiteInMs(SWEEP_MS + 460)).toBe(190);
+  expect(short).toBe(380);
+  expect(pace.againInMs(null, SWEEP_MS + 500)).toBe(1_000);
+});
+
+it("is as due as before where somebody else had the lock, and only what it took in the end counts", () => {
+  const pace = new SweepPace(POLL_MS, 0);
+  const missed = pace.next(SWEEP_MS);
+  pace.missed(missed, SWEEP_MS + 1);
+  const again = pace.next(SWEEP_MS + 15);
+  pace.passed(again, BITTEN, SWEEP_MS + 25);
+
+  expect(again).toEqual(missed);
+  expect(pace.againInMs(null, SWEEP_MS + 25)).toBe(190);
+});
+
+it("looks for strays as soon as before where somebody else had the lock", () => {
+  const pace = new SweepPace(POLL_MS, 0);
+  pace.missed(pace.next(0), 1);
+
+  expect(pace.next(15)).toEqual({ straysToo: true });
+});
+
+it("does not come with the pass after one that threw", () => {
+  const pace = new SweepPace(POLL_MS, 0);
+  const threw = pace.next(SWEEP_MS);
+
+  expect(threw).toEqual({ sweepAfter: null, straysToo: true });
+  expect(pace.next(SWEEP_MS + 250)).toEqual({ straysToo: false });
+  expect(pace.next(SWEEP_MS + POLL_MS)).toEqual({ straysToo: true });
+  expect(pace.next(2 * SWEEP_MS)).toEqual({ sweepAfter: null, straysToo: true });
 });
 
 it("has no next bite before a sweep has begun, nor after it is over", () => {
   const pace = new SweepPace(POLL_MS, 0);
-  const before = pace.nextBiteInMs(0);
+  const before = pace.againInMs(null, 0);
   pace.passed(pace.next(SWEEP_MS), OVER, SWEEP_MS + 10);
 
   expect(before).toBeNull();
-  expect(pace.nextBiteInMs(SWEEP_MS + 10)).toBeNull();
+  expect(pace.againInMs(null, SWEEP_MS + 10)).toBeNull();
   expect(pace.next(2 * SWEEP_MS + 9)).not.toHaveProperty("sweepAfter");
   expect(pace.next(2 * SWEEP_MS + 10)).toEqual({ sweepAfter: null, straysToo: true });
+});
+
+it("asks for the next pass when a gate opens by time, or when the next bite is due", () => {
+  const pace = new SweepPace(POLL_MS, 0);
+  const alone = pace.againInMs(700, 0);
+  pace.passed(pace.next(SWEEP_MS), BITTEN, SWEEP_MS + 2);
+
+  expect(alone).toBe(700);
+  expect(pace.againInMs(700, SWEEP_MS + 2)).toBe(100);
+  expect(pace.againInMs(40, SWEEP_MS + 2)).toBe(40);
 });
