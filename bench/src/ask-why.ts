@@ -70,9 +70,10 @@ async function openAsker(database: Database, restMs: number): Promise<Asker> {
 }
 
 async function toAsked(answered: Promise<FromAsker>, { faults }: Round): Promise<Asked> {
-  const { tookMs, unexplained } = await answered;
+  const { tookMs: all, unexplained } = await answered;
+  const tookMs = all.slice(WARM_UP);
   return {
-    tookMs: tookMs.slice(WARM_UP),
+    tookMs,
     faults: [
       ...faults,
       ...(tookMs.length < ENOUGH ? [`only ${tookMs.length} were asked about`] : []),

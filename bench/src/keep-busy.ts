@@ -14,6 +14,9 @@ const EVERY_MS = 200;
 /** With each beat so many free tasks, and so many in lines. */
 const FREE = 1_000;
 const IN_LINES = 200;
+const PER_SECOND = ((FREE + IN_LINES) * 1_000) / EVERY_MS;
+/** Of what was meant, from the first that came to the last that ended. */
+const LEAST_PACE = 0.9;
 const PATIENCE_MS = 300_000;
 
 export interface Busy {
@@ -63,11 +66,17 @@ export async function keepBusy(database: Database, busy: Busy): Promise<Kept> {
     slots: CONCURRENCY,
     since,
   } as const;
+  const { done, perSecond, p99Ms } = row ?? { done: 0, perSecond: Number.NaN, p99Ms: Number.NaN };
   return {
-    done: row?.done ?? 0,
-    perSecond: row?.perSecond ?? Number.NaN,
-    p99Ms: row?.p99Ms ?? Number.NaN,
-    faults: [...left, ...(await roundFaults(round)), ...(await gateFaults(database, {}, since))],
+    done,
+    perSecond,
+    p99Ms,
+    faults: [
+      ...left,
+      ...(await roundFaults(round)),
+      ...(await gateFaults(database, {}, since)),
+      ...(perSecond >= LEAST_PACE * PER_SECOND ? [] : [`${Math.round(perSecond)} of ${PER_SECOND} a second`]),
+    ],
   };
 }
 

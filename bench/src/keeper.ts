@@ -9,13 +9,13 @@ import type { Database } from "./database.ts";
 
 export const KEPT = "kept";
 const RESOURCE = "kept";
-const LINES = 2_000;
+export const KEPT_LINES = 2_000;
 const AT_ONCE = 50_000;
 const LOOK_MS = 200;
 const PATIENCE_MS = 600_000;
 
 export interface Keeper {
-  /** Parked behind its resource, each looked at by a pass. */
+  /** Parked behind its resource, each looked at by a pass. To be asked for before lines are. */
   readonly park: (count: number) => Promise<void>;
   /** In lines of versions whose first ones are AVAILABLE, each looked at by a pass. */
   readonly lineUp: (count: number) => Promise<void>;
@@ -71,13 +71,15 @@ export async function openKeeper(database: Database): Promise<Keeper> {
   return {
     park: async (count) => {
       await add(count, () => kept.task(null, behind));
-      await lookedAt();
+      await untilNone(
+        `EXISTS (SELECT FROM signalbox.waiting WHERE kind = '${KEPT}' AND blocked_on IS DISTINCT FROM 'RESOURCE_BUSY')`,
+      );
     },
     lineUp: async (count) => {
       await add(count, (n) =>
         kept.task(null, {
-          resources: [{ name: `kept-${n % LINES}`, mode: "exclusive" }],
-          version: `${Math.floor(n / LINES) + 1}`,
+          resources: [{ name: `kept-${n % KEPT_LINES}`, mode: "exclusive" }],
+          version: `${Math.floor(n / KEPT_LINES) + 1}`,
         }),
       );
       await lookedAt();

@@ -59,17 +59,25 @@ const note = (text: string): void => void process.stderr.write(`${text}\n`);
 const measured = chosen.filter(([name]) => full || !ONLY_IN_FULL.includes(name));
 if (measured.length < chosen.length) note(`Only with --full: ${ONLY_IN_FULL.join(", ")}`);
 if (measured.length === 0) process.exit(2);
-const server = await startServer();
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => {
       // What is under way fails when the server goes, and nobody waits for it any more.
       process.on("unhandledRejection", () => {});
+      process.on("uncaughtException", () => {});
       reject(new Error(`Interrupted by ${signal}`));
     });
 });
 // Each scenario is raced with it; between two of them nobody listens.
 interrupted.catch(() => {});
+const starting = startServer();
+const server = await Promise.race([starting, interrupted]).catch(async (error: unknown) => {
+  await starting.then(
+    async ({ stop }) => await stop(),
+    () => {},
+  );
+  throw error;
+});
 const machine = `PostgreSQL ${server.version}, Node ${process.versions.node}, ${cpus().length} cores`;
 const asked = measured.map(([name]) => name);
 const done: string[] = [];

@@ -19,14 +19,17 @@ const AT_ONCE = 50_000;
 /** One takes half a second, in which a checkpoint or a vacuum may fall: the medians are compared. */
 const ROUNDS = 5;
 
-interface Case extends Entry {
+interface Stand {
+  /** So many are there, or more; where they are not, what was measured beside them is void. */
+  readonly available: number;
+  readonly pending: number;
+}
+
+interface Case extends Entry, Stand {
   /** What lies there besides. */
   readonly besides: (keeper: Keeper) => Promise<void>;
   /** What is worked off, the untimed first. */
   readonly load: readonly LoadTask[];
-  /** So many stand there when the work begins, or more; a round in which they do not is void. */
-  readonly available: number;
-  readonly pending: number;
 }
 
 interface BacklogRound extends Round {
@@ -44,14 +47,15 @@ const inLines = (count: number): readonly LoadTask[] =>
 /** Of lines the first of each and the first calls are new to the passes, of all Node has to get warm: that is not timed. */
 const UNTIMED = MEASURED;
 const plain = { ...entryOf("signalbox"), besides: async () => {} };
-/** As many are left as were timed: no line comes to its end meanwhile, as none of a long one does. */
-const shortLoad = inLines(UNTIMED + 2 * MEASURED);
+/** As many are left as were timed: the backlog, or a line of it, does not come to its end meanwhile, as no long one does. */
+const SHORT = UNTIMED + 2 * MEASURED;
+const shortLoad = inLines(SHORT);
 
 const short: Case = {
   ...plain,
-  title: "20,000 free",
-  load: free(UNTIMED + MEASURED),
-  available: UNTIMED + MEASURED,
+  title: "60,000 free",
+  load: free(SHORT),
+  available: SHORT,
   pending: 0,
 };
 const long: Case = {
@@ -64,7 +68,7 @@ const long: Case = {
 };
 const shortLines: Case = {
   ...plain,
-  title: "20,000 in lines",
+  title: "60,000 in lines",
   load: shortLoad,
   available: 0,
   pending: shortLoad.length - RESOURCES,
@@ -79,7 +83,7 @@ const longLines: Case = {
 };
 const parked: Case = {
   ...plain,
-  title: "20,000 in lines beside 100,000 behind one resource",
+  title: "60,000 in lines beside 100,000 behind one resource",
   besides: async ({ park }) => await park(PARKED),
   load: shortLoad,
   available: 0,
@@ -102,8 +106,8 @@ export async function measureBacklog(bench: Bench, when: string): Promise<readon
     faults: faultsOf(roundsOf(each), roundsOf(base)),
   });
   return [
-    beside("500,000 AVAILABLE and 500,000 PENDING, free", long, short, "20,000"),
-    beside("500,000 AVAILABLE and 500,000 PENDING, in lines", longLines, shortLines, "20,000"),
+    beside("500,000 AVAILABLE and 500,000 PENDING, free", long, short, "60,000"),
+    beside("500,000 AVAILABLE and 500,000 PENDING, in lines", longLines, shortLines, "60,000"),
     beside("100,000 behind one resource, others in lines", parked, shortLines, "without them"),
   ];
 }
@@ -116,6 +120,7 @@ async function measure({ besides, load, ...stands }: Case, database: Database): 
     const since = await databaseNow(database);
     for (let from = 0; from < load.length; from += AT_ONCE)
       await signalbox.enqueueLoad?.(database.url, { tasks: load.slice(from, from + AT_ONCE) });
+    await keeper.lookedAt();
     await database.query("VACUUM ANALYZE");
     const missing = await standFaults(stands, database);
     const { perSecond, faults } = await measureWork({
@@ -135,15 +140,15 @@ async function measure({ besides, load, ...stands }: Case, database: Database): 
 }
 
 /** Whether the backlog is the one that the case is called after. */
-async function standFaults(
-  { available, pending }: Pick<Case, "available" | "pending">,
+export async function standFaults(
+  { available, pending }: Stand,
   database: Database,
 ): Promise<readonly string[]> {
   const [row] = await database.query<{ available: number; pending: number }>(
     `SELECT (SELECT count(*) FROM signalbox.ready)::int AS available, (SELECT count(*) FROM signalbox.waiting)::int AS pending`,
   );
   if (row !== undefined && row.available >= available && row.pending >= pending) return [];
-  return [`${row?.available} were AVAILABLE and ${row?.pending} PENDING when the work began`];
+  return [`${row?.available} were AVAILABLE and ${row?.pending} PENDING`];
 }
 
 function scatterOf(rounds: readonly BacklogRound[]): string {

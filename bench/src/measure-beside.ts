@@ -5,8 +5,8 @@ import type { Bench } from "./bench.ts";
 import type { Database } from "./database.ts";
 import type { Figure } from "./figure.ts";
 import { keepBusy } from "./keep-busy.ts";
-import { type Keeper, openKeeper } from "./keeper.ts";
-import { LONG, PARKED } from "./measure-backlog.ts";
+import { KEPT_LINES, type Keeper, openKeeper } from "./keeper.ts";
+import { LONG, PARKED, standFaults } from "./measure-backlog.ts";
 import { freedFigure, HOW, type How, measureFreed } from "./measure-freed.ts";
 
 const ROUNDS = 3;
@@ -14,20 +14,27 @@ const BUSY = { name: "beside", forMs: 20_000 };
 
 interface Case {
   readonly title: string;
+  readonly available: number;
+  readonly pending: number;
   readonly lay: (keeper: Keeper) => Promise<void>;
 }
 
 const cases: readonly Case[] = [
   {
     title: "beside 500,000 AVAILABLE and 500,000 PENDING",
+    available: LONG,
+    pending: LONG,
     lay: async ({ makeAvailable, park, lineUp }) => {
       await makeAvailable(LONG);
       await park(LONG / 2);
-      await lineUp(LONG / 2);
+      // The first of each line is AVAILABLE.
+      await lineUp(LONG / 2 + KEPT_LINES);
     },
   },
   {
     title: "beside 100,000 behind one resource",
+    available: 0,
+    pending: PARKED,
     lay: async ({ park }) => await park(PARKED),
   },
 ];
@@ -35,7 +42,7 @@ const cases: readonly Case[] = [
 /** `when` ends the name of each figure, as in ", after ten minutes of load". */
 export async function measureBeside(bench: Bench, when: string): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const { title, lay } of cases) {
+  for (const { title, lay, ...stands } of cases) {
     bench.note(`  ${title}`);
     figures.push(
       ...(await bench.inDatabase("signalbox", async (database) => {
@@ -43,7 +50,10 @@ export async function measureBeside(bench: Bench, when: string): Promise<readonl
         try {
           await lay(keeper);
           await database.query("VACUUM ANALYZE");
-          return await measureAll(bench, database, `${title}${when}`);
+          const before = await standFaults(stands, database);
+          const measured = await measureAll(bench, database, `${title}${when}`);
+          const faults = [...before, ...(await standFaults(stands, database))];
+          return measured.map((figure) => ({ ...figure, faults: [...faults, ...figure.faults] }));
         } finally {
           await keeper.stop();
         }

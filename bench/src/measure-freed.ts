@@ -30,7 +30,7 @@ export type How = keyof typeof HOW;
 
 interface FreedRound extends Round {
   readonly perSecond: number;
-  /** From the end of one until the next on the same resource was promoted for all to see. */
+  /** From the end of one until the COMMIT that gave its resource to the next; that it is on the disk takes a millisecond more. */
   readonly delaysMs: readonly number[];
 }
 
@@ -126,7 +126,7 @@ async function measureOnce(database: Database, how: How, name: string, restMs: n
   );
   const next = await database.query<{ id: string; freedMs: number }>(
     `${stays} SELECT id, (extract(epoch FROM freed_at) * 1000)::float8 AS "freedMs"
-                FROM stay, busy WHERE freed_at >= from_at AND claimed_at <= to_at`,
+                FROM stay, busy WHERE freed_at BETWEEN from_at AND to_at`,
     [since],
   );
   const givenAtMs = await readGivenAt(database);

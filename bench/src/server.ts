@@ -32,7 +32,18 @@ export async function startServer(): Promise<Server> {
   const admin = new pg.Pool({ connectionString: postgres.url, max: 2 });
   // The server that ends says goodbye to it, which must not end the run before its table is printed.
   admin.on("error", () => {});
-  await fillLog(admin);
+  const stop = async (): Promise<void> => {
+    await admin.end();
+    await postgres.stop();
+    await removePostgres(dir);
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    await fillLog(admin);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   let created = 0;
   const create = async (how: string): Promise<Database> => {
     created += 1;
@@ -64,12 +75,7 @@ export async function startServer(): Promise<Server> {
       await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
       return await create(`TEMPLATE ${name} STRATEGY FILE_COPY`);
     },
-    stop: async () => {
-      await admin.end();
-      await postgres.stop();
-      await removePostgres(dir);
-      rmSync(dir, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 

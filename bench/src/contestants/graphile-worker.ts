@@ -1,5 +1,6 @@
 /** graphile-worker 0.18: plain, and with its local queue and batched completion, as its page on performance recommends. */
 
+import { setTimeout as wait } from "node:timers/promises";
 import { Logger, makeWorkerUtils, run, runMigrations } from "graphile-worker";
 import type { Contestant, LoadTask } from "./contestant.ts";
 
@@ -51,15 +52,22 @@ function graphile({ name, batched, concurrency }: Way): Contestant {
         close: async () => await utils.release(),
       };
     },
-    work: async ({ url, concurrency: given, onTask, onEnd }) => {
+    work: async ({ url, concurrency: given, restMs, onTask, onEnd }) => {
       const concurrentJobs = concurrency(given);
+      const quick = (payload: unknown): void => {
+        const { n } = payload as { n: number };
+        onTask(n);
+        onEnd(n);
+      };
+      const slow = async (payload: unknown): Promise<void> => {
+        const { n } = payload as { n: number };
+        onTask(n);
+        await wait(restMs * (0.5 + Math.random()));
+        onEnd(n);
+      };
       const runner = await run({
         taskList: {
-          [TASK]: (payload) => {
-            const { n } = payload as { n: number };
-            onTask(n);
-            onEnd(n);
-          },
+          [TASK]: restMs > 0 ? slow : quick,
         },
         preset: {
           worker: {

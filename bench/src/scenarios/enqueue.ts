@@ -13,7 +13,7 @@ const WARM_BULKS = 5;
 const BULK_ROUNDS = 7;
 
 export const bulk: Scenario = async (bench) => {
-  const entries = (["signalbox", "graphileBatched", "pgBossBatched", "raw"] as const).map(entryOf);
+  const entries = (["signalbox", "graphileBatched", "pgBossBatched"] as const).map(entryOf);
   const roundsOf = await inTurn({ ...bench, rounds: BULK_ROUNDS }, entries, async (entry, database) => {
     const { openEnqueuer, leftSql } = CONTESTANTS[entry.contestant];
     const enqueuer = await openEnqueuer(database.url);
