@@ -59,9 +59,12 @@ const note = (text: string): void => void process.stderr.write(`${text}\n`);
 const measured = chosen.filter(([name]) => full || !ONLY_IN_FULL.includes(name));
 if (measured.length < chosen.length) note(`Only with --full: ${ONLY_IN_FULL.join(", ")}`);
 if (measured.length === 0) process.exit(2);
+let isInterrupted = false;
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => {
+      note(`Interrupted by ${signal}`);
+      isInterrupted = true;
       // What is under way fails when the server goes, and nobody waits for it any more.
       process.on("unhandledRejection", () => {});
       process.on("uncaughtException", () => {});
@@ -76,6 +79,7 @@ const server = await Promise.race([starting, interrupted]).catch(async (error: u
     async ({ stop }) => await stop(),
     () => {},
   );
+  leaveWhereInterrupted();
   throw error;
 });
 const machine = `PostgreSQL ${server.version}, Node ${process.versions.node}, ${cpus().length} cores`;
@@ -99,4 +103,10 @@ try {
     note(`The server did not stop: ${String(error)}`);
     process.exitCode = 1;
   });
+  leaveWhereInterrupted();
+}
+
+/** Workers that are still at work would keep this process here; they end with it. */
+function leaveWhereInterrupted(): void {
+  if (isInterrupted) process.exit(1);
 }
