@@ -64,6 +64,7 @@ async function openAsker(database: Database, restMs: number): Promise<Asker> {
     child.once("message", (answer: FromAsker) => resolve(answer));
     child.once("close", (code) => reject(new Error(`Who asks why ended with ${code}`)));
   });
+  // Whoever waits for the answers hears of it; while the work is still under way nobody does.
   answered.catch(() => {});
   child.send(order);
   return { answered, stop: () => void child.send("stop", () => {}) };
