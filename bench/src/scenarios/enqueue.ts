@@ -4,6 +4,7 @@ import { entryOf, faultsOf, inTurn, type Scenario } from "../bench.ts";
 import { CONTESTANTS } from "../contestants/index.ts";
 import type { Database } from "../database.ts";
 import type { Figure } from "../figure.ts";
+import { rateFigures } from "../rate-figures.ts";
 import { median } from "../statistics.ts";
 
 const BULK = 1_000;
@@ -28,23 +29,7 @@ export const bulk: Scenario = async (bench) => {
     await enqueuer.close();
     return { perSecond, faults: await missing(database, leftSql, (WARM_BULKS + BULKS) * BULK) };
   });
-  const rate = (entry: (typeof entries)[number]): number =>
-    median(roundsOf(entry).map(({ perSecond }) => perSecond));
-  const rival = entries.find(
-    ({ contestant }) => contestant === "graphileBatched",
-  ) as (typeof entries)[number];
-  return entries.map(
-    (entry): Figure => ({
-      scenario: "bulk enqueue",
-      contestant: entry.title,
-      unit: "/s",
-      value: rate(entry),
-      ratio: { to: rival.title, value: rate(entry) / rate(rival) },
-      bar: entry.contestant === "signalbox" ? { atLeast: 1.0 } : null,
-      notes: [],
-      faults: faultsOf(roundsOf(entry), roundsOf(rival)),
-    }),
-  );
+  return rateFigures(entries, { scenario: "bulk enqueue", roundsOf, rival: "graphileBatched", atLeast: 1.0 });
 };
 
 async function missing(database: Database, leftSql: string, tasks: number): Promise<readonly string[]> {

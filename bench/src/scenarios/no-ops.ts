@@ -6,6 +6,7 @@ import type { Database } from "../database.ts";
 import type { CostsPerTask, Figure, LifeCosts } from "../figure.ts";
 import { measureWork, type WorkRound } from "../measure-work.ts";
 import { meter, type Spent } from "../meters.ts";
+import { rateFigures } from "../rate-figures.ts";
 import { median } from "../statistics.ts";
 
 const TASKS = 20_000;
@@ -67,55 +68,33 @@ export const oneProcess: Scenario = async (bench) => {
       "raw",
     ] as const
   ).map(entryOf);
-  const rival = entries.find(({ contestant }) => contestant === "graphileBatched") as Entry & {
-    contestant: "graphileBatched";
-  };
   const roundsOf = await inTurn(
     bench,
     entries,
     async ({ contestant }, database) => await noOps(contestant, database, 1),
   );
-  const rate = (entry: (typeof entries)[number]): number =>
-    median(roundsOf(entry).map(({ perSecond }) => perSecond));
-  return entries.map(
-    (entry): Figure => ({
-      scenario: "no-ops, one process",
-      contestant: entry.title,
-      unit: "/s",
-      value: rate(entry),
-      ratio: { to: rival.title, value: rate(entry) / rate(rival) },
-      bar: entry.contestant === "signalbox" ? { atLeast: 1.2 } : null,
-      notes: [],
-      costs: lifeCosts(roundsOf(entry), tasksOf(entry.contestant)),
-      faults: faultsOf(roundsOf(entry), roundsOf(rival)),
-    }),
-  );
+  const figures = rateFigures(entries, {
+    scenario: "no-ops, one process",
+    roundsOf,
+    rival: "graphileBatched",
+    atLeast: 1.2,
+  });
+  const costs = entries.map((entry) => lifeCosts(roundsOf(entry), tasksOf(entry.contestant)));
+  return figures.map((figure, index) => ({ ...figure, ...(costs[index] && { costs: costs[index] }) }));
 };
 
 const MANY_TASKS = 100_000;
 
 /** Of so few as the others count, most of the time is that in which Node gets warm. */
 export const longer: Scenario = async (bench) => {
-  const ours = entryOf("signalbox");
-  const theirs = entryOf("graphileBatched");
-  const roundsOf = await inTurn<Entry, NoOpsRound>(
+  const entries: readonly Entry[] = [entryOf("signalbox"), entryOf("graphileBatched")];
+  const roundsOf = await inTurn(
     bench,
-    [ours, theirs],
+    entries,
     async ({ contestant }, database) => await noOps(contestant, database, 1, MANY_TASKS),
   );
-  const rate = (entry: Entry): number => median(roundsOf(entry).map(({ perSecond }) => perSecond));
-  return [ours, theirs].map(
-    (entry): Figure => ({
-      scenario: "no-ops, one process, five times as many",
-      contestant: entry.title,
-      unit: "/s",
-      value: rate(entry),
-      ratio: { to: theirs.title, value: rate(entry) / rate(theirs) },
-      bar: null,
-      notes: [],
-      faults: faultsOf(roundsOf(entry), roundsOf(theirs)),
-    }),
-  );
+  const scenario = "no-ops, one process, five times as many";
+  return rateFigures(entries, { scenario, roundsOf, rival: "graphileBatched", atLeast: null });
 };
 
 /** One process takes its turns beside the two: what it is compared with was seen in the same minutes. */
